@@ -1,0 +1,115 @@
+// Package catalog names the providers a client may call: a slug stands for a
+// provider, the project and region to use there, and the credentials to use it
+// with. A request then says "@slug/model" and carries no secret.
+//
+// A catalog is read from JSON ([Parse], [Open]) or built from values ([New]):
+//
+//	{"providers": {
+//	  "vx": {"provider": "vertex-ai", "region": "europe-west4", "service_account_file": "key.json"}
+//	}}
+//
+// # File format
+//
+// Decoding is strict. An unknown or repeated member, a wrong type, and a value
+// that breaks a rule are errors that name their path, such as
+// `providers.vx.regoin: unknown member (did you mean "region"?)`; all of them are
+// reported at once. Each member is documented on [Entry].
+//
+// # Caveats
+//
+// Secrets are of type [Secret] and print as "[redacted]". That covers every fmt
+// verb, JSON and slog as long as the value is reachable; fmt doesn't call methods
+// on unexported struct fields, so don't store an Entry in one and print the
+// struct.
+//
+// A catalog doesn't open the files it names: service_account_file is read when
+// credentials are built from the entry.
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Entry is one named provider.
+type Entry struct {
+	// Slug is the name of the entry: letters, digits, '-', '_' and '.'. It is
+	// the key in the file.
+	Slug string
+	// Provider is the kind of provider, such as "vertex-ai": lower-case letters,
+	// digits and '-'. Required. Which kinds exist is decided by the caller.
+	Provider string
+	// ProjectID is the project to bill and call, by id or number. Empty means the
+	// credentials' own project.
+	ProjectID string
+	// Region is the location to call, such as "europe-west4" or "global".
+	Region string
+	// BaseURL replaces the provider's own address. It must be absolute, without
+	// user info, query or fragment, and https unless its host is this machine.
+	BaseURL string
+	// UniverseDomain replaces "googleapis.com" for sovereign clouds.
+	UniverseDomain string
+	// QuotaProject is the project that quota is charged to.
+	QuotaProject string
+	// Headers are sent with every request to the provider. Authorization isn't
+	// among them: credentials have members of their own.
+	Headers map[string]Secret
+
+	// At most one of the following four is set. None means that each request
+	// brings its own access token.
+
+	// ServiceAccountFile is the path of a service account key. [Open] resolves a
+	// relative one against the folder of the catalog file.
+	ServiceAccountFile string
+	// ServiceAccountJSON is the text of a service account key.
+	ServiceAccountJSON Secret
+	// AccessToken is a ready OAuth 2.0 access token, without "Bearer".
+	AccessToken Secret
+	// Auth selects credentials that need no secret here: [AuthDefault] or
+	// [AuthNone].
+	Auth string
+}
+
+// The values of [Entry.Auth].
+const (
+	// AuthDefault uses the application default credentials of the process.
+	AuthDefault = "application_default"
+	// AuthNone sends no credentials, for a proxy that adds them.
+	AuthNone = "none"
+)
+
+// Catalog finds entries by slug. Implementations are safe for concurrent use.
+type Catalog interface {
+	// Lookup returns the entry named slug, with or without one leading '@'. The
+	// error for an unknown slug matches [ErrNotFound].
+	Lookup(slug string) (Entry, error)
+	// Slugs returns every slug in ascending order. The caller owns the slice.
+	Slugs() []string
+}
+
+// ErrNotFound matches the error of a lookup of an unknown slug.
+var ErrNotFound = errors.New("catalog: provider not found")
+
+// NotFoundError says which slug is unknown and which known ones resemble it.
+type NotFoundError struct {
+	Slug string
+	// Near lists similar slugs, the most similar first.
+	Near []string
+}
+
+// Error names the slug and the similar ones.
+func (e *NotFoundError) Error() string {
+	text := fmt.Sprintf("catalog: provider %s not found", quote(e.Slug))
+	if len(e.Near) == 0 {
+		return text
+	}
+	names := make([]string, len(e.Near))
+	for i, n := range e.Near {
+		names[i] = quote(n)
+	}
+	return text + " (did you mean " + strings.Join(names, " or ") + "?)"
+}
+
+// Is reports whether target is [ErrNotFound].
+func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }

@@ -1,0 +1,99 @@
+package catalog
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Memory is a catalog held in memory. Its zero value is an empty catalog; it is
+// safe for concurrent use and must not be copied.
+type Memory struct {
+	swap sync.Mutex // serializes writers, so that versions and contents agree
+	snap atomic.Pointer[snapshot]
+}
+
+// snapshot is one immutable state of a catalog.
+type snapshot struct {
+	entries map[string]Entry
+	slugs   []string
+	version uint64
+}
+
+var _ Catalog = (*Memory)(nil)
+
+// New returns a catalog of entries, or every mistake in them.
+func New(entries ...Entry) (*Memory, error) {
+	m := new(Memory)
+	if err := m.Replace(entries...); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Parse returns the catalog written in data, or every mistake in it. A relative
+// service_account_file stays relative, to the working directory of the process.
+func Parse(data []byte) (*Memory, error) {
+	entries, err := decode(data)
+	if err != nil {
+		return nil, err
+	}
+	m := new(Memory)
+	m.store(entries)
+	return m, nil
+}
+
+// Lookup returns the entry named slug, with or without one leading '@'. The
+// caller owns the entry and its headers.
+func (m *Memory) Lookup(slug string) (Entry, error) {
+	slug = strings.TrimPrefix(slug, "@")
+	snap := m.load()
+	e, ok := snap.entries[slug]
+	if !ok {
+		return Entry{}, &NotFoundError{Slug: slug, Near: near(slug, snap.slugs)}
+	}
+	e.Headers = maps.Clone(e.Headers)
+	return e, nil
+}
+
+// Slugs returns every slug in ascending order. The caller owns the slice.
+func (m *Memory) Slugs() []string { return slices.Clone(m.load().slugs) }
+
+// Version counts the swaps so far. Whatever was built from an entry, such as a
+// cached token, may be stale once the version it was built at has passed; calls
+// under way can finish with what they have.
+func (m *Memory) Version() uint64 { return m.load().version }
+
+// Replace swaps the whole content for entries in one step. If any entry is
+// invalid it changes nothing and returns every mistake.
+func (m *Memory) Replace(entries ...Entry) error {
+	var p problems
+	if p.entries(entries); len(p.errs) > 0 {
+		return p.err()
+	}
+	m.swap.Lock()
+	defer m.swap.Unlock()
+	m.store(entries)
+	return nil
+}
+
+// load returns the current state, never nil.
+func (m *Memory) load() *snapshot {
+	if s := m.snap.Load(); s != nil {
+		return s
+	}
+	return &snapshot{}
+}
+
+// store installs valid entries as the next version. The caller holds m.swap.
+func (m *Memory) store(entries []Entry) {
+	next := &snapshot{entries: make(map[string]Entry, len(entries)), version: m.load().version + 1}
+	for _, e := range entries {
+		e.Headers = maps.Clone(e.Headers)
+		next.entries[e.Slug] = e
+	}
+	next.slugs = slices.Sorted(maps.Keys(next.entries))
+	m.snap.Store(next)
+}

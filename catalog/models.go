@@ -1,0 +1,118 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+)
+
+// Model is what is known of one model family: what it takes, what it refuses
+// and what it ignores. A row answers for every model whose name is Name or
+// begins with Name and a separator; the longest such Name wins.
+type Model struct {
+	// Publisher is who published the model, such as "google".
+	Publisher string
+	// Name is the model name, or the beginning of it.
+	Name string
+	// Version orders the rows of a family, such as 2.5; the highest one answers
+	// for a name that no row knows.
+	Version float64
+	// Thinking says how the model's reasoning is steered.
+	Thinking Thinking
+	// CallIDs says that function calls and results may carry an id.
+	CallIDs bool
+	// NeedsSignatures says that a function call of the current turn without its
+	// thought signature is refused.
+	NeedsSignatures bool
+	// IgnoresSampling says that temperature, top_p and top_k have no effect.
+	IgnoresSampling bool
+	// NoPenalties says that presence and frequency penalty are refused.
+	NoPenalties bool
+	// MaxCandidates is the most choices of one request; 1 means that the
+	// count must not even be sent.
+	MaxCandidates int
+	// NoPrefill says that a conversation must not end with an assistant turn.
+	NoPrefill bool
+	// MixesTools says that functions and search tools go together.
+	MixesTools bool
+	// JSONWithTools says that a JSON answer and tools go together.
+	JSONWithTools bool
+	// SchemaForm says that JSON Schema must be rewritten to the platform's own
+	// schema message.
+	SchemaForm bool
+	// ChainOfThought says that thoughts come as a text before the answer.
+	ChainOfThought bool
+	// ImageOutput says that the model can answer with images.
+	ImageOutput bool
+	// ContextTokens and OutputTokens are the limits, 0 when not known.
+	ContextTokens, OutputTokens int
+	// Source is the page the row was taken from.
+	Source string
+}
+
+// Thinking says how a model's reasoning is steered: by a token budget, by a
+// level, or not at all when both are empty.
+type Thinking struct {
+	// MinBudget and MaxBudget bound the token budget; MaxBudget 0 means that
+	// the model takes no budget.
+	MinBudget, MaxBudget int
+	// CanDisable says that a budget of 0 turns thinking off.
+	CanDisable bool
+	// Levels are the level words the model takes, lowest first.
+	Levels []string
+}
+
+// ByBudget reports whether the model takes a token budget.
+func (t Thinking) ByBudget() bool { return t.MaxBudget > 0 }
+
+// ByLevel reports whether the model takes a level.
+func (t Thinking) ByLevel() bool { return len(t.Levels) > 0 }
+
+// Models is an immutable table of model facts, safe for concurrent use.
+type Models struct{ rows []Model }
+
+// DefaultModels returns the table this package ships.
+func DefaultModels() *Models { return &Models{rows: geminiModels()} }
+
+// With returns a table in which the given rows come first: a row with the same
+// publisher and name replaces the shipped one.
+func (m *Models) With(rows ...Model) *Models {
+	kept := slices.DeleteFunc(slices.Clone(m.rows), func(old Model) bool {
+		return slices.ContainsFunc(rows, func(r Model) bool {
+			return r.Publisher == old.Publisher && r.Name == old.Name
+		})
+	})
+	return &Models{rows: append(slices.Clone(rows), kept...)}
+}
+
+// All returns the rows.
+func (m *Models) All() []Model { return slices.Clone(m.rows) }
+
+// Lookup returns the row for a model of a publisher. When no row knows the
+// name, known is false and the row is the publisher's newest, or nil when the
+// publisher has none. The row must not be changed.
+func (m *Models) Lookup(publisher, name string) (row *Model, known bool) {
+	var newest *Model
+	for i := range m.rows {
+		r := &m.rows[i]
+		if r.Publisher != publisher {
+			continue
+		}
+		if matches(name, r.Name) && (row == nil || len(r.Name) > len(row.Name)) {
+			row = r
+		}
+		if newest == nil || r.Version > newest.Version {
+			newest = r
+		}
+	}
+	if row != nil {
+		return row, true
+	}
+	return newest, false
+}
+
+// matches reports whether name is prefix, or continues it after a separator. A
+// dot is none: gemini-3.1 is not a gemini-3.
+func matches(name, prefix string) bool {
+	rest, ok := strings.CutPrefix(name, prefix)
+	return ok && (rest == "" || rest[0] == '-' || rest[0] == '@')
+}

@@ -1,0 +1,235 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+
+	"github.com/b650d4bf/gateway/internal/pipeline"
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// ChatService groups the chat operations.
+type ChatService struct {
+	// Completions makes chat completions.
+	Completions CompletionsService
+}
+
+// CompletionsService makes chat completions. It is safe for concurrent use.
+type CompletionsService struct{ client *Client }
+
+// Create sends the conversation and returns the whole answer. The caller keeps
+// req, which is not changed. A request with Stream set is refused: use
+// CreateStream.
+func (s *CompletionsService) Create(ctx context.Context, req *ChatCompletionRequest, opts ...RequestOption) (*ChatCompletion, error) {
+	call, err := s.prepare(req, opts)
+	if err != nil {
+		return nil, err
+	}
+	if req.Stream {
+		return nil, providers.Invalid("stream", "Create returns the whole answer: use CreateStream for a stream")
+	}
+	return s.client.engine.Chat(ctx, s.client.settings, call, req)
+}
+
+// CreateStream sends the conversation and returns once the answer has begun, so
+// that a refusal is an error here and not in the stream. The stream must be
+// read to its end or closed. The caller keeps req, which is not changed.
+func (s *CompletionsService) CreateStream(ctx context.Context, req *ChatCompletionRequest, opts ...RequestOption) (*ChatStream, error) {
+	call, err := s.prepare(req, opts)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := s.client.engine.ChatStream(ctx, s.client.settings, call, req)
+	if err != nil {
+		return nil, err
+	}
+	return &ChatStream{stream: stream}, nil
+}
+
+func (s *CompletionsService) prepare(req *ChatCompletionRequest, opts []RequestOption) (*pipeline.Settings, error) {
+	switch {
+	case s.client == nil:
+		return nil, invalidOption("client", "the service belongs to no client: use gateway.New")
+	case req == nil:
+		return nil, providers.Invalid("request", "the request is nil")
+	}
+	return s.client.call(opts)
+}
+
+// ChatStream is a streamed answer. Range over Chunks, or pull with Recv, or take
+// the whole with Collect. It belongs to one goroutine at a time; only Close may
+// be called from any.
+type ChatStream struct {
+	stream *pipeline.Stream
+}
+
+// Recv returns the next chunk, io.EOF after the last one of a whole answer, or
+// an *[Error]. After the first error each further call repeats it.
+func (s *ChatStream) Recv() (*ChatCompletionChunk, error) { return s.stream.Recv() }
+
+// Chunks returns the chunks for a range loop. It can be ranged over once. An
+// error is the last element; leaving the loop closes the stream.
+//
+//	for chunk, err := range stream.Chunks() {
+//		if err != nil { … }
+//	}
+func (s *ChatStream) Chunks() iter.Seq2[*ChatCompletionChunk, error] {
+	return func(yield func(*ChatCompletionChunk, error) bool) {
+		defer func() { _ = s.Close() }()
+		for {
+			chunk, err := s.Recv()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if !yield(chunk, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Collect reads the stream to its end and returns the whole answer, the same
+// that Create would have returned.
+func (s *ChatStream) Collect() (*ChatCompletion, error) { return s.stream.Collect() }
+
+// Meta says what the gateway did for the answer. It is complete at the stream's
+// end; the warnings are there from the beginning.
+func (s *ChatStream) Meta() Meta { return s.stream.Meta() }
+
+// Close ends the stream and releases its connection. It is idempotent, and
+// needed only when the stream was not read to its end.
+func (s *ChatStream) Close() error { return s.stream.Close() }
+
+// The schema, documented in package providers.
+type (
+	// ChatCompletionRequest is the body of a chat completion.
+	ChatCompletionRequest = providers.ChatCompletionRequest
+	// ChatCompletion is the whole answer.
+	ChatCompletion = providers.ChatCompletion
+	// ChatCompletionChunk is a piece of a streamed answer.
+	ChatCompletionChunk = providers.ChatCompletionChunk
+	// Choice is one answer of a [ChatCompletion].
+	Choice = providers.Choice
+	// ChunkChoice is one choice's piece of a [ChatCompletionChunk].
+	ChunkChoice = providers.ChunkChoice
+	// Delta is what a chunk adds to a message.
+	Delta = providers.Delta
+	// Message is one turn of a conversation.
+	Message = providers.Message
+	// Content is a message's content: absent, a string or parts.
+	Content = providers.Content
+	// ContentPart is one part of a content, or one block of an answer.
+	ContentPart = providers.ContentPart
+	// ImageURL points to media.
+	ImageURL = providers.ImageURL
+	// Tool is a function that the model may call.
+	Tool = providers.Tool
+	// FunctionDefinition declares the function of a [Tool].
+	FunctionDefinition = providers.FunctionDefinition
+	// ToolCall is a function call of an assistant turn.
+	ToolCall = providers.ToolCall
+	// FunctionCall is the called function with its arguments.
+	FunctionCall = providers.FunctionCall
+	// ToolChoice says whether and which tool must be called.
+	ToolChoice = providers.ToolChoice
+	// Thinking is the reasoning setting.
+	Thinking = providers.Thinking
+	// Stop is a list of stop sequences.
+	Stop = providers.Stop
+	// StreamOptions holds what is asked of a stream.
+	StreamOptions = providers.StreamOptions
+	// ResponseFormat asks for JSON.
+	ResponseFormat = providers.ResponseFormat
+	// JSONSchema is a named JSON Schema.
+	JSONSchema = providers.JSONSchema
+	// Usage counts tokens.
+	Usage = providers.Usage
+	// Extra keeps members that the schema does not model.
+	Extra = providers.Extra
+)
+
+// What the gateway says of an answer.
+type (
+	// Meta says what the gateway did for one answer.
+	Meta = providers.Meta
+	// Warning is one thing that was changed or left out.
+	Warning = providers.Warning
+	// Attempt is one request to one target.
+	Attempt = providers.Attempt
+	// Error is the one type of failure.
+	Error = providers.Error
+	// Code is the kind of an [Error].
+	Code = providers.Code
+	// Timeouts bound the phases of a call.
+	Timeouts = providers.Timeouts
+	// Observer is told of every call.
+	Observer = providers.Observer
+	// Call is what an [Observer] knows when a call starts.
+	Call = providers.Call
+	// Record is what an [Observer] knows when a call has ended.
+	Record = providers.Record
+	// Provider is what a platform of one's own implements.
+	Provider = providers.Provider
+)
+
+// The kinds of errors, for errors.Is.
+const (
+	ErrInvalidRequest   = providers.ErrInvalidRequest
+	ErrInvalidConfig    = providers.ErrInvalidConfig
+	ErrProviderNotFound = providers.ErrProviderNotFound
+	ErrModelNotFound    = providers.ErrModelNotFound
+	ErrTooLarge         = providers.ErrTooLarge
+	ErrContextLength    = providers.ErrContextLength
+	ErrOneToolOnly      = providers.ErrOneToolOnly
+	ErrContentFilter    = providers.ErrContentFilter
+	ErrAuthentication   = providers.ErrAuthentication
+	ErrPermission       = providers.ErrPermission
+	ErrRateLimited      = providers.ErrRateLimited
+	ErrTimeout          = providers.ErrTimeout
+	ErrCanceled         = providers.ErrCanceled
+	ErrUnavailable      = providers.ErrUnavailable
+	ErrServer           = providers.ErrServer
+	ErrConnection       = providers.ErrConnection
+	ErrStreamCut        = providers.ErrStreamCut
+	ErrBadResponse      = providers.ErrBadResponse
+	ErrEmptyResponse    = providers.ErrEmptyResponse
+	ErrClosed           = providers.ErrClosed
+)
+
+// SystemMessage is a system turn; its content is a string or a list of parts.
+func SystemMessage[T string | []ContentPart](content T) Message {
+	return providers.SystemMessage(content)
+}
+
+// UserMessage is a user turn; its content is a string or a list of parts.
+func UserMessage[T string | []ContentPart](content T) Message {
+	return providers.UserMessage(content)
+}
+
+// AssistantMessage is an assistant turn; its content is a string or a list of
+// parts.
+func AssistantMessage[T string | []ContentPart](content T) Message {
+	return providers.AssistantMessage(content)
+}
+
+// ToolMessage answers the tool call with the given id.
+func ToolMessage[T string | []ContentPart](toolCallID string, result T) Message {
+	return providers.ToolMessage(toolCallID, result)
+}
+
+// TextPart is a part with text.
+func TextPart(text string) ContentPart { return providers.TextPart(text) }
+
+// ImagePart is a part with media by URL: gs://, https or a data URI.
+func ImagePart(url string) ContentPart { return providers.ImagePart(url) }
+
+// FunctionTool declares a function; parameters is a JSON Schema of type object,
+// or nil.
+func FunctionTool(name, description string, parameters []byte) Tool {
+	return providers.FunctionTool(name, description, parameters)
+}
+
+// ChooseFunction is the tool choice that demands a call of the named function.
+func ChooseFunction(name string) *ToolChoice { return providers.ChooseFunction(name) }

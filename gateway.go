@@ -1,0 +1,418 @@
+// Package gateway lets a Go service talk to the models of a cloud AI platform in
+// the OpenAI schema, with no gateway to host: translation, thinking and thought
+// signatures, the provider catalog and an HTTP front run inside the caller's
+// process.
+//
+//	client, err := gateway.New(gateway.WithProjectID("my-project"), gateway.WithRegion("global"))
+//	if err != nil { … }
+//	defer client.Close()
+//	answer, err := client.Chat.Completions.Create(ctx, &gateway.ChatCompletionRequest{
+//		Model:    "gemini-2.5-flash",
+//		Messages: []gateway.Message{gateway.UserMessage("Say hello.")},
+//	})
+//
+// The schema's types are aliases of those in package
+// [github.com/b650d4bf/gateway/providers], where their fields are documented.
+// Any OpenAI client reaches the same models over HTTP through [Client.Handler].
+// Tests and first steps need no platform: see
+// [github.com/b650d4bf/gateway/providers/vertex/vertextest].
+//
+// # Model references
+//
+// A request's model is "gemini-2.5-flash", "google.gemini-2.5-flash",
+// "@slug/gemini-2.5-flash" through the catalog entry named by the slug, or a
+// full resource name for a tuned model. The slug in the model wins over
+// [WithProvider] of the call, and that one over the client's.
+//
+// # Settings
+//
+// An [Option] works for a client and for a single call. The call's setting wins
+// over the catalog entry's, and that one over the client's.
+//
+// # Errors
+//
+// Every error is an *[Error]; errors.Is finds its kind ([ErrRateLimited] and the
+// others). [Error.Sent] says whether the request may have reached a model.
+//
+// # Concurrency
+//
+// One [Client] serves all goroutines. A [ChatStream] belongs to one goroutine at
+// a time, but its Close may be called from any.
+//
+// # Caveats
+//
+// Strict compliance is on unless [WithStrictCompliance] turns it off: thinking,
+// signatures and safety ratings are left out of answers. A conversation with
+// tools on a Gemini 3 or later model needs it off in every call, since the
+// signatures must go back.
+//
+// What a model can't take is left out or adjusted, and reported in the answer's
+// [Meta] as a [Warning]: look there when an answer surprises.
+//
+// A stream that is neither read to its end nor closed keeps its connection.
+package gateway
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/b650d4bf/gateway/catalog"
+	"github.com/b650d4bf/gateway/internal/gcpauth"
+	"github.com/b650d4bf/gateway/internal/pipeline"
+	"github.com/b650d4bf/gateway/providers/vertex"
+)
+
+// The limits of a client that sets none with [WithTimeouts]. Nothing limits a
+// call as a whole unless asked for: a long answer is no fault.
+const (
+	DefaultConnectTimeout   = 10 * time.Second
+	DefaultFirstByteTimeout = 10 * time.Minute
+	DefaultIdleTimeout      = 2 * time.Minute
+)
+
+// Client calls models. Make one with [New] and share it; it is safe for
+// concurrent use.
+type Client struct {
+	// Chat holds the chat completions.
+	Chat ChatService
+
+	engine   *pipeline.Engine
+	settings *pipeline.Settings
+	models   *catalog.Models
+}
+
+// New returns a client. All mistakes in the options are reported at once. It
+// does not touch the network: credentials are looked up when a call needs them.
+func New(opts ...ClientOption) (*Client, error) {
+	cfg := clientConfig{models: catalog.DefaultModels(), credentials: gcpauth.Config{Kind: gcpauth.ApplicationDefault}, settings: pipeline.Settings{Timeouts: Timeouts{
+		Connect: DefaultConnectTimeout, FirstByte: DefaultFirstByteTimeout, Idle: DefaultIdleTimeout,
+	}}}
+	errs := make([]error, 0, len(opts))
+	for _, o := range opts {
+		errs = append(errs, o.applyClient(&cfg))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	engine := pipeline.New(append([]Provider{vertex.New(vertex.Config{
+		Transport: cfg.transport, ConnectTimeout: max(0, cfg.settings.Timeouts.Connect),
+		Models: cfg.models, MaxResponse: cfg.maxResponse,
+	})}, cfg.providers...)...)
+	if err := cfg.addCredentials(engine.Sources()); err != nil {
+		return nil, errors.Join(err, engine.Close())
+	}
+	return newClient(engine, &cfg.settings, cfg.models), nil
+}
+
+func newClient(engine *pipeline.Engine, settings *pipeline.Settings, models *catalog.Models) *Client {
+	c := &Client{engine: engine, settings: settings, models: models}
+	c.Chat.Completions.client = c
+	return c
+}
+
+// With returns a view of the client with further settings. The view shares
+// connections, tokens and everything else with the client, and neither changes
+// the other. Closing one closes all.
+func (c *Client) With(opts ...Option) (*Client, error) {
+	settings := c.settings.Clone()
+	errs := make([]error, 0, len(opts))
+	for _, o := range opts {
+		errs = append(errs, o.applyRequest(settings))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return newClient(c.engine, settings, c.models), nil
+}
+
+// Close ends background refreshes and closes idle connections. Calls under way
+// go on; later ones fail with [ErrClosed]. It is idempotent and may be called
+// at any time.
+func (c *Client) Close() error { return c.engine.Close() }
+
+// call collects the settings of one call.
+func (c *Client) call(opts []RequestOption) (*pipeline.Settings, error) {
+	s := &pipeline.Settings{}
+	if len(opts) == 0 {
+		return s, nil
+	}
+	var errs []error
+	for _, o := range opts {
+		if err := o.applyRequest(s); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return s, errors.Join(errs...)
+}
+
+func invalidOption(param, message string) error {
+	return &Error{Code: ErrInvalidConfig, Param: param, Message: message}
+}
+
+// ClientOption sets something of a client. Every [Option] is one.
+type ClientOption interface{ applyClient(*clientConfig) error }
+
+// RequestOption sets something of a single call. Every [Option] is one.
+type RequestOption interface {
+	applyRequest(*pipeline.Settings) error
+}
+
+// Option works for a client, for a view of it and for a single call.
+type Option interface {
+	ClientOption
+	RequestOption
+}
+
+// clientConfig is what client options fill.
+type clientConfig struct {
+	settings    pipeline.Settings
+	credentials gcpauth.Config
+	transport   http.RoundTripper
+	models      *catalog.Models
+	maxResponse int
+	providers   []Provider
+}
+
+// option sets a setting that clients and calls share.
+type option func(*pipeline.Settings) error
+
+func (o option) applyClient(c *clientConfig) error       { return o(&c.settings) }
+func (o option) applyRequest(s *pipeline.Settings) error { return o(s) }
+
+type clientOption func(*clientConfig) error
+
+func (o clientOption) applyClient(c *clientConfig) error { return o(c) }
+
+type requestOption func(*pipeline.Settings) error
+
+func (o requestOption) applyRequest(s *pipeline.Settings) error { return o(s) }
+
+// addCredentials makes the client's token source. Without an option it is the
+// application-default credentials, which serve calls that nothing else has
+// credentials for.
+func (c *clientConfig) addCredentials(sources *pipeline.Sources) error {
+	if c.credentials.UniverseDomain = c.settings.UniverseDomain; c.credentials.Kind == gcpauth.ApplicationDefault {
+		return sources.SetDefault(c.credentials)
+	}
+	src, err := sources.Add(c.credentials)
+	if err != nil {
+		return invalidOption("credentials", err.Error())
+	}
+	if c.settings.Token != nil {
+		return invalidOption("credentials", "more than one kind of credentials is given")
+	}
+	c.settings.Token = src
+	return nil
+}
+
+// place is an option that sets one member saying where to go, after the check
+// that the catalog makes too: it ends up in a host name or a path.
+func place(name, value string, set func(*catalog.Entry, *pipeline.Settings)) Option {
+	return option(func(s *pipeline.Settings) error {
+		if value == "" {
+			return invalidOption(name, "must not be empty")
+		}
+		var e catalog.Entry
+		set(&e, s)
+		if err := e.CheckPlace(); err != nil {
+			return invalidOption("", err.Error())
+		}
+		return nil
+	})
+}
+
+// WithProvider chooses the catalog entry, by its slug with or without the @, or
+// a provider id such as "vertex-ai". A slug in the model wins over it.
+func WithProvider(slug string) Option {
+	return option(func(s *pipeline.Settings) error {
+		if strings.TrimPrefix(slug, "@") == "" {
+			return invalidOption("provider", "must not be empty")
+		}
+		s.Provider = slug
+		return nil
+	})
+}
+
+// WithRegion sets the platform location: a region such as "us-central1", or
+// "global", "us" or "eu". There is no default.
+func WithRegion(region string) Option {
+	return place("region", region, func(e *catalog.Entry, s *pipeline.Settings) { e.Region, s.Region = region, region })
+}
+
+// WithProjectID sets the platform project, by id or number. The default is the
+// credentials' own project.
+func WithProjectID(id string) Option {
+	return place("project_id", id, func(e *catalog.Entry, s *pipeline.Settings) { e.ProjectID, s.ProjectID = id, id })
+}
+
+// WithBaseURL replaces scheme and host of the platform, for private endpoints,
+// proxies and tests; the path stays, after the URL's own. It must be https,
+// except for a loopback host. The access token goes there.
+func WithBaseURL(url string) Option {
+	return place("base_url", url, func(e *catalog.Entry, s *pipeline.Settings) { e.BaseURL, s.BaseURL = url, url })
+}
+
+// WithUniverseDomain replaces "googleapis.com" in platform hosts, for sovereign
+// clouds. The default is the credentials' own.
+func WithUniverseDomain(domain string) Option {
+	return place("universe_domain", domain, func(e *catalog.Entry, s *pipeline.Settings) {
+		e.UniverseDomain, s.UniverseDomain = domain, domain
+	})
+}
+
+// WithAccessToken sends a ready OAuth 2.0 access token. It is never refreshed;
+// of a call it wins over all other credentials.
+func WithAccessToken(token string) Option {
+	return option(func(s *pipeline.Settings) error {
+		if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+			return invalidOption("access_token", "must be the bare token, without \"Bearer\"")
+		}
+		s.Token = pipeline.StaticToken(token)
+		return nil
+	})
+}
+
+// WithStrictCompliance says whether answers hold only what the OpenAI schema
+// has, which is the default. With false they also carry content_blocks, thought
+// signatures, native finish reasons, safety ratings and grounding.
+func WithStrictCompliance(strict bool) Option {
+	return option(func(s *pipeline.Settings) error {
+		s.Strict = &strict
+		return nil
+	})
+}
+
+// WithMetadata attaches entries to calls for observers and logs. Entries of a
+// call are added to the client's.
+func WithMetadata(metadata map[string]string) Option {
+	return option(func(s *pipeline.Settings) error {
+		if s.Metadata == nil {
+			s.Metadata = make(map[string]string, len(metadata))
+		}
+		maps.Copy(s.Metadata, metadata)
+		return nil
+	})
+}
+
+// WithHeader sends a header along to the platform. Authorization is refused:
+// use the options for credentials.
+func WithHeader(name, value string) Option {
+	return option(func(s *pipeline.Settings) error {
+		e := catalog.Entry{Headers: map[string]catalog.Secret{name: catalog.Secret(value)}}
+		if err := e.CheckPlace(); err != nil {
+			return invalidOption("", err.Error())
+		}
+		if s.Header == nil {
+			s.Header = http.Header{}
+		}
+		s.Header.Set(name, value)
+		return nil
+	})
+}
+
+// WithTimeouts bounds the phases of calls. A zero member keeps the default, a
+// negative one means no limit. Connect counts for a client's own transport
+// only, and not for a single call.
+func WithTimeouts(t Timeouts) Option {
+	return option(func(s *pipeline.Settings) error {
+		s.Timeouts = pipeline.Overlay(s.Timeouts, t)
+		return nil
+	})
+}
+
+// WithObserver adds an observer, which is told of every call.
+func WithObserver(o Observer) Option {
+	return option(func(s *pipeline.Settings) error {
+		if o == nil {
+			return invalidOption("observer", "must not be nil")
+		}
+		s.Observers = append(s.Observers, o)
+		return nil
+	})
+}
+
+// WithLogger writes one entry for each call: ids, model, status, tokens and
+// times, and never a prompt, an answer, a header or a token. The default logs
+// nothing.
+func WithLogger(l *zap.Logger) Option {
+	return option(func(s *pipeline.Settings) error {
+		s.Logger = l
+		return nil
+	})
+}
+
+// WithRequestID gives the call an id of the caller's own in place of a random
+// one.
+func WithRequestID(id string) RequestOption {
+	return requestOption(func(s *pipeline.Settings) error {
+		s.RequestID = id
+		return nil
+	})
+}
+
+// WithCatalog resolves the slugs of model references and of [WithProvider].
+func WithCatalog(c catalog.Catalog) ClientOption {
+	return clientOption(func(cfg *clientConfig) error {
+		cfg.settings.Catalog = c
+		return nil
+	})
+}
+
+// WithModels replaces the table of model facts, as in
+// catalog.DefaultModels().With(row).
+func WithModels(m *catalog.Models) ClientOption {
+	return clientOption(func(cfg *clientConfig) error {
+		if m == nil {
+			return invalidOption("models", "must not be nil")
+		}
+		cfg.models = m
+		return nil
+	})
+}
+
+// WithHTTPClient sends requests over the client's Transport, and takes its
+// Timeout as the total of [WithTimeouts]. Its cookies are not used, and
+// redirects are never followed.
+func WithHTTPClient(c *http.Client) ClientOption {
+	return clientOption(func(cfg *clientConfig) error {
+		if c == nil {
+			return invalidOption("http_client", "must not be nil")
+		}
+		cfg.transport = c.Transport
+		if cfg.transport == nil {
+			cfg.transport = http.DefaultTransport
+		}
+		if c.Timeout > 0 {
+			cfg.settings.Timeouts.Total = c.Timeout
+		}
+		return nil
+	})
+}
+
+// WithMaxResponseBytes bounds an answer, and one event of a stream, in bytes;
+// the default is 64 MiB.
+func WithMaxResponseBytes(n int) ClientOption {
+	return clientOption(func(cfg *clientConfig) error {
+		if n <= 0 {
+			return invalidOption("max_response_bytes", "must be positive")
+		}
+		cfg.maxResponse = n
+		return nil
+	})
+}
+
+// WithCustomProvider adds a provider that catalog entries can name by its id.
+func WithCustomProvider(p Provider) ClientOption {
+	return clientOption(func(cfg *clientConfig) error {
+		if p == nil || p.Name() == "" {
+			return invalidOption("provider", "must not be nil and must have a name")
+		}
+		cfg.providers = append(cfg.providers, p)
+		return nil
+	})
+}

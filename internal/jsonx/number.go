@@ -1,0 +1,222 @@
+package jsonx
+
+import (
+	"math"
+	"strconv"
+)
+
+// Int reads an integer; null reads as 0. Integral numbers in any notation are
+// accepted (13.0, 1e3); fractions and numbers beyond 64 bits are errors.
+func (r *Reader) Int() int64 {
+	lit := r.number()
+	if lit == nil {
+		return 0
+	}
+	return r.integer(lit)
+}
+
+// LooseInt reads like Int and also accepts the number as a string, as protobuf
+// writes 64-bit integers. [ProtoJSON]
+//
+// [ProtoJSON]: https://protobuf.dev/programming-guides/json/
+func (r *Reader) LooseInt() int64 {
+	if c, ok := r.peek(); !ok || c != '"' {
+		return r.Int()
+	}
+	at := r.pos
+	lit := r.Bytes()
+	if r.err != nil {
+		return 0
+	}
+	if len(lit) > 0 && kindOf(lit[0]) == Number {
+		if end, f := skipNumber(lit, 0); f == faultNone && end == len(lit) {
+			return r.integer(lit)
+		}
+	}
+	r.fail(at, faultInteger)
+	return 0
+}
+
+// Float reads a number; null reads as 0.
+func (r *Reader) Float() float64 {
+	if c, ok := r.peek(); ok && kindOf(c) == Number {
+		if f, end, ok := plainFloat(r.data, r.pos); ok {
+			r.start, r.pos = r.pos, end
+			return f
+		}
+	}
+	lit := r.number()
+	if lit == nil {
+		return 0
+	}
+	f, err := strconv.ParseFloat(stringView(lit), 64)
+	if err != nil {
+		r.fail(r.start, faultRange)
+		return 0
+	}
+	return f
+}
+
+// number returns the number that is next, or nil after a null or an error.
+func (r *Reader) number() []byte {
+	c, ok := r.peek()
+	if !ok || kindOf(c) != Number {
+		if !r.Null() {
+			r.mismatch(Number)
+		}
+		return nil
+	}
+	end, f := skipNumber(r.data, r.pos)
+	if f != faultNone {
+		r.fail(end, f)
+		return nil
+	}
+	r.start, r.pos = r.pos, end
+	return r.data[r.start:end]
+}
+
+// integer converts a number that was just read.
+func (r *Reader) integer(lit []byte) int64 {
+	n, ok := parseInt(lit)
+	if !ok {
+		r.fail(r.start, faultInteger)
+	}
+	return n
+}
+
+// parseInt converts a valid number if it is an integer of 64 bits.
+func parseInt(lit []byte) (int64, bool) {
+	d := splitDecimal(lit)
+	if d.overflow || d.mant != 0 && d.exp < 0 {
+		return 0, false
+	}
+	n := d.mant
+	for range d.exp {
+		if n == 0 {
+			break
+		}
+		if n > math.MaxUint64/10 {
+			return 0, false
+		}
+		n *= 10
+	}
+	switch {
+	case d.neg && n <= 1<<63:
+		return -int64(n), true
+	case !d.neg && n < 1<<63:
+		return int64(n), true
+	}
+	return 0, false
+}
+
+// decimal is mant * 10^exp, and mant does not end in a zero digit.
+type decimal struct {
+	mant     uint64
+	exp      int
+	neg      bool
+	overflow bool // more digits than mant can hold
+}
+
+// splitDecimal takes a valid number apart.
+func splitDecimal(lit []byte) decimal {
+	var d decimal
+	if lit[0] == '-' {
+		d.neg, lit = true, lit[1:]
+	}
+	zeros, fraction := 0, false
+	for i, c := range lit {
+		if c|0x20 == 'e' {
+			d.exp += exponent(lit[i+1:])
+			break
+		}
+		if c == '.' {
+			fraction = true
+			continue
+		}
+		if fraction {
+			d.exp--
+		}
+		// Zeros wait until a digit after them shows that they count.
+		if c == '0' {
+			zeros++
+			continue
+		}
+		for ; zeros > 0; zeros-- {
+			d.push(0)
+		}
+		zeros = 0
+		d.push(c - '0')
+	}
+	d.exp += zeros
+	return d
+}
+
+func (d *decimal) push(digit byte) {
+	if d.mant > (math.MaxUint64-9)/10 {
+		d.overflow = true
+		return
+	}
+	d.mant = d.mant*10 + uint64(digit)
+}
+
+// maxExponent is far beyond all exponents that matter.
+const maxExponent = 1 << 27
+
+// exponent reads the part after the e, up to maxExponent.
+func exponent(lit []byte) int {
+	neg := lit[0] == '-'
+	if neg || lit[0] == '+' {
+		lit = lit[1:]
+	}
+	n := 0
+	for _, c := range lit {
+		n = min(n*10+int(c-'0'), maxExponent)
+	}
+	if neg {
+		return -n
+	}
+	return n
+}
+
+// plainFloat reads the number at start if it has no exponent and few digits,
+// as scores and vectors mostly do.
+func plainFloat(data []byte, start int) (f float64, end int, ok bool) {
+	// A mantissa and a power of ten that are exact as floats need one rounding
+	// only, which is the right one.
+	const maxExact, maxDigits = 1 << 53, 19
+	i := start
+	if data[i] == '-' {
+		i++
+	}
+	first, mant, scale := i, uint64(0), 0
+	for ; i < len(data) && data[i]-'0' <= 9; i++ {
+		mant = mant*10 + uint64(data[i]-'0')
+	}
+	digits := i - first
+	if digits == 0 || digits > 1 && data[first] == '0' {
+		return 0, 0, false
+	}
+	if i < len(data) && data[i] == '.' {
+		point := i
+		for i++; i < len(data) && data[i]-'0' <= 9; i++ {
+			mant = mant*10 + uint64(data[i]-'0')
+		}
+		if scale = i - point - 1; scale == 0 {
+			return 0, 0, false
+		}
+	}
+	if digits+scale > maxDigits || mant > maxExact || i < len(data) && data[i]|0x20 == 'e' {
+		return 0, 0, false
+	}
+	f = float64(mant) / powersOfTen[scale]
+	if data[start] == '-' {
+		f = -f
+	}
+	return f, i, true
+}
+
+// powersOfTen are exact as floats.
+var powersOfTen = [...]float64{
+	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+}

@@ -1,0 +1,171 @@
+package jsonx
+
+import (
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// String reads a string; null reads as "". Escapes are resolved; invalid UTF-8
+// and lone surrogates become U+FFFD.
+func (r *Reader) String() string {
+	if c, ok := r.peek(); !ok || c != '"' {
+		if !r.Null() {
+			r.mismatch(String)
+		}
+		return ""
+	}
+	if b, ok := r.plain(); ok {
+		return string(b)
+	}
+	buf := GetBuffer()
+	defer buf.Free()
+	b, ok := r.unescaped(buf.B)
+	if !ok {
+		return ""
+	}
+	buf.B = b
+	return string(b)
+}
+
+// Bytes reads a string like String without allocating. The result aliases the
+// input when it can; else it is valid until the next call on the Reader.
+func (r *Reader) Bytes() []byte {
+	if c, ok := r.peek(); !ok || c != '"' {
+		if !r.Null() {
+			r.mismatch(String)
+		}
+		return nil
+	}
+	b, alias, ok := r.text(&r.scratch)
+	if !ok {
+		return nil
+	}
+	if !alias {
+		r.scratch = b
+	}
+	return b
+}
+
+// Intern reads a string like String, but returns prev when the value equals
+// it: for members that repeat in each chunk of a stream.
+func (r *Reader) Intern(prev string) string {
+	b := r.Bytes()
+	if string(b) == prev {
+		return prev
+	}
+	return string(b)
+}
+
+// text reads the string that is next, with *buf as room for unescaping. alias
+// tells that the result lies in the input.
+func (r *Reader) text(buf *[]byte) (b []byte, alias, ok bool) {
+	if b, ok = r.plain(); ok {
+		return b, true, true
+	}
+	b, ok = r.unescaped((*buf)[:0])
+	return b, false, ok
+}
+
+// plain reads the string that is next if its bytes stand for themselves, and
+// otherwise leaves it where it is.
+func (r *Reader) plain() ([]byte, bool) {
+	first := r.pos + 1
+	end, wide := scanPlain(r.data, first)
+	if end >= len(r.data) || r.data[end] != '"' {
+		return nil, false
+	}
+	b := r.data[first:end:end]
+	if wide && !utf8.Valid(b) {
+		return nil, false
+	}
+	r.start, r.pos = r.pos, end+1
+	return b, true
+}
+
+// unescaped reads the string that is next and appends its text to dst.
+func (r *Reader) unescaped(dst []byte) ([]byte, bool) {
+	dst, end, f := unescape(dst, r.data, r.pos+1)
+	if f != faultNone {
+		r.fail(end, f)
+		return nil, false
+	}
+	r.start, r.pos = r.pos, end
+	return dst, true
+}
+
+// unescape appends the text of a string whose first byte is at i, and returns
+// the index after the closing quote or the offset of what is wrong.
+func unescape(dst, data []byte, i int) ([]byte, int, fault) {
+	for {
+		end, wide := scanPlain(data, i)
+		if part := data[i:end]; wide && !utf8.Valid(part) {
+			dst = appendRepaired(dst, part)
+		} else {
+			dst = append(dst, part...)
+		}
+		switch i = end; {
+		case i >= len(data):
+			return dst, i, faultEnd
+		case data[i] == '"':
+			return dst, i + 1, faultNone
+		case data[i] != '\\':
+			return dst, i, faultControl
+		}
+		n, f := escapeLen(data[i:])
+		if f != faultNone {
+			return dst, i + n, f
+		}
+		if n == 2 {
+			dst = append(dst, unescapeByte(data[i+1]))
+		} else {
+			var c rune
+			c, n = unescapeRune(data[i:])
+			dst = utf8.AppendRune(dst, c)
+		}
+		i += n
+	}
+}
+
+// unescapeByte returns the character a valid two-byte escape stands for.
+func unescapeByte(c byte) byte {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return c
+}
+
+// unescapeRune resolves the \u escape at the start of b, with its second half
+// if it is a surrogate pair, and returns the bytes consumed.
+func unescapeRune(b []byte) (rune, int) {
+	c, _ := hex4(b[2:])
+	if !utf16.IsSurrogate(c) {
+		return c, 6
+	}
+	if len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
+		if low, ok := hex4(b[8:]); ok {
+			if pair := utf16.DecodeRune(c, low); pair != utf8.RuneError {
+				return pair, 12
+			}
+		}
+	}
+	return utf8.RuneError, 6
+}
+
+// appendRepaired appends b with U+FFFD for each byte that is not UTF-8.
+func appendRepaired(dst, b []byte) []byte {
+	for len(b) > 0 {
+		c, n := utf8.DecodeRune(b)
+		dst = utf8.AppendRune(dst, c)
+		b = b[n:]
+	}
+	return dst
+}

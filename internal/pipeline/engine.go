@@ -1,0 +1,49 @@
+package pipeline
+
+import (
+	"errors"
+	"io"
+	"sync/atomic"
+
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// Engine runs calls. It is safe for concurrent use, and its parts are shared by
+// every view of a client.
+type Engine struct {
+	providers map[string]providers.Provider
+	fallback  string // the provider of settings that name none
+	sources   Sources
+	closed    atomic.Bool
+}
+
+// New returns an engine with the given providers; the first one serves settings
+// that name none.
+func New(list ...providers.Provider) *Engine {
+	e := &Engine{providers: make(map[string]providers.Provider, len(list))}
+	for _, p := range list {
+		if e.fallback == "" {
+			e.fallback = p.Name()
+		}
+		e.providers[p.Name()] = p
+	}
+	return e
+}
+
+// Sources returns the token sources, which end with the engine.
+func (e *Engine) Sources() *Sources { return &e.sources }
+
+// Close refuses further calls and releases what the engine keeps. Calls under
+// way go on. It is idempotent.
+func (e *Engine) Close() error {
+	if e.closed.Swap(true) {
+		return nil
+	}
+	errs := []error{e.sources.Close()}
+	for _, p := range e.providers {
+		if c, ok := p.(io.Closer); ok {
+			errs = append(errs, c.Close())
+		}
+	}
+	return errors.Join(errs...)
+}

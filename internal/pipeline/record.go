@@ -1,0 +1,174 @@
+package pipeline
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// recorder follows one call for its observers and its logger. It belongs to the
+// goroutine that runs the call.
+type recorder struct {
+	observers [2][]providers.Observer // the client's and the call's
+	logger    *zap.Logger
+	ctx       context.Context // the call's, as the observers made it
+	record    providers.Record
+}
+
+func newRecorder(client, call *Settings, operation, model string, stream bool) *recorder {
+	r := &recorder{
+		observers: [2][]providers.Observer{client.Observers, call.Observers},
+		logger:    client.Logger,
+	}
+	if call.Logger != nil {
+		r.logger = call.Logger
+	}
+	id := call.RequestID
+	if id == "" {
+		id = rand.Text()
+	}
+	r.record.Call = providers.Call{
+		ID: id, Operation: operation, Model: model, Stream: stream,
+		Metadata: metadata(client.Metadata, call.Metadata), Start: time.Now(),
+	}
+	r.record.Meta = providers.Meta{RequestID: id, CacheStatus: providers.CacheDisabled}
+	return r
+}
+
+// metadata lays the call's entries over the client's.
+func metadata(client, call map[string]string) map[string]string {
+	switch {
+	case len(call) == 0:
+		return client
+	case len(client) == 0:
+		return call
+	}
+	out := make(map[string]string, len(client)+len(call))
+	for k, v := range client {
+		out[k] = v
+	}
+	for k, v := range call {
+		out[k] = v
+	}
+	return out
+}
+
+func (r *recorder) start(ctx context.Context) context.Context {
+	for _, list := range r.observers {
+		for _, o := range list {
+			ctx = o.CallStart(ctx, r.record.Call)
+		}
+	}
+	r.ctx = ctx
+	return ctx
+}
+
+// target notes where the call goes.
+func (r *recorder) target(t *providers.Target) {
+	m := &r.record.Meta
+	m.Provider, m.Slug, m.Model = t.Provider, t.Slug, t.Model
+}
+
+// answer notes what came back, and lays the provider's warnings into the meta.
+func (r *recorder) answer(c *providers.ChatCompletion) {
+	r.record.Meta.Warnings = c.Meta.Warnings
+	r.record.ResponseID, r.record.ResponseModel, r.record.Usage = c.ID, c.Model, c.Usage
+	if len(c.Choices) > 0 {
+		r.record.FinishReason = c.Choices[0].FinishReason
+	}
+	r.attempt(nil)
+}
+
+func (r *recorder) firstChunk(c *providers.ChatCompletionChunk) {
+	r.record.FirstChunk = time.Since(r.record.Start)
+	if c.Meta != nil {
+		r.record.Meta.Warnings = c.Meta.Warnings
+	}
+	r.attempt(nil)
+	c.Meta = new(r.record.Meta)
+}
+
+// chunk notes what later chunks say.
+func (r *recorder) chunk(c *providers.ChatCompletionChunk) {
+	if c.Usage != nil {
+		r.record.Usage = c.Usage
+	}
+	for i := range c.Choices {
+		if f := c.Choices[i].FinishReason; f != "" && c.Choices[i].Index == 0 {
+			r.record.FinishReason = f
+			r.record.ResponseID, r.record.ResponseModel = c.ID, c.Model
+		}
+	}
+}
+
+// attempt adds the request to the trail.
+func (r *recorder) attempt(err *providers.Error) {
+	m := &r.record.Meta
+	if m.Provider == "" {
+		return
+	}
+	a := providers.Attempt{
+		Provider: m.Provider, Slug: m.Slug, Model: m.Model,
+		StatusCode: 200, Duration: time.Since(r.record.Start),
+	}
+	if err != nil {
+		a.StatusCode, a.Code = err.StatusCode, err.Code
+	}
+	m.Attempts = append(m.Attempts, a)
+}
+
+// fail notes the error of the call and returns it with the call's id. An error
+// that a provider made of something else becomes an [providers.Error].
+func (r *recorder) fail(err error) error {
+	var e *providers.Error
+	if !errors.As(err, &e) {
+		e = &providers.Error{Code: providers.ErrServer, Provider: r.record.Meta.Provider, Sent: true, Err: err}
+		err = e
+	}
+	e.RequestID = r.record.ID
+	if e.Provider != "" && len(r.record.Meta.Attempts) == 0 {
+		r.attempt(e)
+	}
+	r.record.Err = err
+	return err
+}
+
+func (r *recorder) end() {
+	r.record.Duration = time.Since(r.record.Start)
+	for _, list := range r.observers {
+		for _, o := range list {
+			o.CallEnd(r.ctx, r.record)
+		}
+	}
+	if r.logger != nil {
+		r.log()
+	}
+}
+
+// log writes one entry without any prompt, answer, header or token.
+func (r *recorder) log() {
+	rec := &r.record
+	fields := []zap.Field{
+		zap.String("request_id", rec.ID), zap.String("operation", rec.Operation),
+		zap.String("provider", rec.Meta.Provider), zap.String("slug", rec.Meta.Slug),
+		zap.String("model", rec.Meta.Model), zap.Bool("stream", rec.Stream),
+		zap.Duration("duration", rec.Duration), zap.String("cache_status", string(rec.Meta.CacheStatus)),
+		zap.String("finish_reason", rec.FinishReason), zap.Int("warnings", len(rec.Meta.Warnings)),
+	}
+	if u := rec.Usage; u != nil {
+		fields = append(fields, zap.Int64("prompt_tokens", u.PromptTokens),
+			zap.Int64("completion_tokens", u.CompletionTokens), zap.Int64("total_tokens", u.TotalTokens))
+	}
+	var e *providers.Error
+	if errors.As(rec.Err, &e) {
+		r.logger.Warn("chat completion failed", append(fields,
+			zap.String("code", string(e.Code)), zap.Int("status", e.StatusCode), zap.Bool("sent", e.Sent))...)
+		return
+	}
+	r.logger.Info("chat completion", fields...)
+}

@@ -1,0 +1,212 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"cloud.google.com/go/auth"
+
+	"github.com/b650d4bf/gateway/catalog"
+	"github.com/b650d4bf/gateway/internal/gcpauth"
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// route is where a call goes.
+type route struct {
+	provider providers.Provider
+	target   providers.Target
+}
+
+// resolve finds the provider and the target of a model reference. The slug in
+// the model wins over the call's provider, and that one over the client's.
+func (e *Engine) resolve(ctx context.Context, client, call *Settings, model string) (route, error) {
+	slug, model, err := splitSlug(model)
+	if err != nil {
+		return route{}, err
+	}
+	entry, err := e.entry(client, call, slug)
+	if err != nil {
+		return route{}, err
+	}
+	p, ok := e.providers[entry.Provider]
+	if !ok {
+		return route{}, &providers.Error{
+			Code: providers.ErrProviderNotFound, Param: "provider",
+			Message: fmt.Sprintf("the catalog entry %q names the provider %q, which this version does not have", entry.Slug, entry.Provider),
+		}
+	}
+	r := route{provider: p, target: providers.Target{
+		Slug:           entry.Slug,
+		Provider:       entry.Provider,
+		Model:          model,
+		Region:         first(call.Region, entry.Region, client.Region),
+		ProjectID:      first(call.ProjectID, entry.ProjectID, client.ProjectID),
+		BaseURL:        first(call.BaseURL, entry.BaseURL, client.BaseURL),
+		UniverseDomain: first(call.UniverseDomain, entry.UniverseDomain, client.UniverseDomain),
+		Timeouts:       timeouts(client.Timeouts, call.Timeouts),
+	}}
+	r.target.Header = headers(client.Header, entry.Headers, call.Header)
+	if r.target.Token, err = e.token(client, call, &entry); err != nil {
+		return route{}, err
+	}
+	return r, e.place(ctx, &r.target)
+}
+
+// splitSlug splits @slug/model at the first slash.
+func splitSlug(ref string) (slug, model string, err error) {
+	if !strings.HasPrefix(ref, "@") {
+		return "", ref, nil
+	}
+	slug, model, ok := strings.Cut(ref[1:], "/")
+	if !ok || slug == "" || model == "" {
+		return "", "", providers.Invalid("model", `a model reference with a slug is "@slug/model"`)
+	}
+	return slug, model, nil
+}
+
+// entry finds the catalog entry, or makes one for the client's own settings.
+func (e *Engine) entry(client, call *Settings, slug string) (catalog.Entry, error) {
+	name := first(slug, strings.TrimPrefix(call.Provider, "@"), strings.TrimPrefix(client.Provider, "@"))
+	if name == "" {
+		if !client.direct() && !call.direct() {
+			return catalog.Entry{}, &providers.Error{
+				Code: providers.ErrInvalidConfig, Param: "provider",
+				Message: `no provider is set: use "@slug/model", WithProvider, or WithProjectID and WithRegion`,
+			}
+		}
+		return catalog.Entry{Provider: e.fallback}, nil
+	}
+	source := call.Catalog
+	if source == nil {
+		source = client.Catalog
+	}
+	if source != nil {
+		entry, err := source.Lookup(name)
+		if err == nil || !errors.Is(err, catalog.ErrNotFound) {
+			return entry, notFound(err)
+		}
+		if _, own := e.providers[name]; !own || slug != "" {
+			return catalog.Entry{}, notFound(err)
+		}
+	}
+	if _, own := e.providers[name]; own && slug == "" {
+		return catalog.Entry{Provider: name}, nil
+	}
+	return catalog.Entry{}, notFound(&catalog.NotFoundError{Slug: name})
+}
+
+// direct reports whether the settings say by themselves where to go.
+func (s *Settings) direct() bool {
+	return s.ProjectID != "" || s.Region != "" || s.BaseURL != "" || s.Token != nil
+}
+
+func notFound(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &providers.Error{Code: providers.ErrProviderNotFound, Param: "provider", Message: err.Error()}
+}
+
+// token finds the credentials: the call's, the entry's, the client's, what came
+// along, or else the application-default ones.
+func (e *Engine) token(client, call *Settings, entry *catalog.Entry) (auth.TokenProvider, error) {
+	if call.Token != nil {
+		return call.Token, nil
+	}
+	src, err := e.sources.entry(entry)
+	switch {
+	case err != nil:
+		return nil, &providers.Error{Code: providers.ErrInvalidConfig, Param: "provider", Message: err.Error()}
+	case src != nil:
+		return src, nil
+	case client.Token != nil:
+		return client.Token, nil
+	case call.FallbackToken != nil:
+		return call.FallbackToken, nil
+	}
+	return e.sources.byDefault()
+}
+
+// placer is a token source that knows a project and a universe.
+type placer interface {
+	ProjectID(ctx context.Context) (string, error)
+	UniverseDomain(ctx context.Context) (string, error)
+}
+
+var _ placer = (*gcpauth.Source)(nil)
+
+// place fills what the credentials know and the settings do not say. A base URL
+// names the host, so that the universe does not matter then.
+func (e *Engine) place(ctx context.Context, t *providers.Target) error {
+	src, ok := t.Token.(placer)
+	if !ok {
+		return nil
+	}
+	if t.ProjectID == "" && !strings.HasPrefix(t.Model, "projects/") {
+		project, err := src.ProjectID(ctx)
+		if err != nil {
+			return credentialsError(err)
+		}
+		t.ProjectID = project
+	}
+	if t.UniverseDomain == "" && t.BaseURL == "" {
+		universe, err := src.UniverseDomain(ctx)
+		if err != nil {
+			return credentialsError(err)
+		}
+		t.UniverseDomain = universe
+	}
+	return nil
+}
+
+func credentialsError(err error) error {
+	return &providers.Error{Code: providers.ErrAuthentication, Message: "the credentials can't be used", Err: err}
+}
+
+// Overlay lays limits over others: a zero one keeps what is below.
+func Overlay(below, above providers.Timeouts) providers.Timeouts {
+	out := below
+	if above.Connect != 0 {
+		out.Connect = above.Connect
+	}
+	if above.FirstByte != 0 {
+		out.FirstByte = above.FirstByte
+	}
+	if above.Idle != 0 {
+		out.Idle = above.Idle
+	}
+	if above.Total != 0 {
+		out.Total = above.Total
+	}
+	return out
+}
+
+// timeouts lays the call's limits over the client's. A negative one is none.
+func timeouts(client, call providers.Timeouts) providers.Timeouts {
+	t := Overlay(client, call)
+	return providers.Timeouts{
+		Connect: max(t.Connect, 0), FirstByte: max(t.FirstByte, 0),
+		Idle: max(t.Idle, 0), Total: max(t.Total, 0),
+	}
+}
+
+// headers merges what is sent along; the later layer wins.
+func headers(client http.Header, entry map[string]catalog.Secret, call http.Header) http.Header {
+	if len(client) == 0 && len(entry) == 0 && len(call) == 0 {
+		return nil
+	}
+	out := make(http.Header, len(client)+len(entry)+len(call))
+	for k, v := range client {
+		out[k] = v
+	}
+	for k, v := range entry {
+		out.Set(k, v.Reveal())
+	}
+	for k, v := range call {
+		out[k] = v
+	}
+	return out
+}

@@ -1,0 +1,67 @@
+// Package pipeline is the way of a call through the gateway: settings are
+// resolved to a target, the provider is asked, the call is recorded and the
+// answer is projected to what the caller's compliance setting shows. Each stage
+// has a file of its own.
+package pipeline
+
+import (
+	"maps"
+	"net/http"
+
+	"cloud.google.com/go/auth"
+	"go.uber.org/zap"
+
+	"github.com/b650d4bf/gateway/catalog"
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// Settings are what options set. There is one for the client and one for the
+// call; a member that is not set leaves the choice to the layer below. The
+// order is: the call, the catalog entry, the client.
+type Settings struct {
+	// Provider is a slug, with or without its @, or a provider id.
+	Provider string
+	// Catalog resolves slugs.
+	Catalog catalog.Catalog
+	// Region, ProjectID, BaseURL and UniverseDomain say where.
+	Region, ProjectID, BaseURL, UniverseDomain string
+	// Token says as whom.
+	Token auth.TokenProvider
+	// FallbackToken is used when nothing else has a token: what an HTTP client
+	// sent along.
+	FallbackToken auth.TokenProvider
+	// Strict is the compliance setting; the default is true.
+	Strict *bool
+	// Metadata is attached to the call for observers.
+	Metadata map[string]string
+	// Header is sent along.
+	Header http.Header
+	// Timeouts bound the phases of the call; see providers.Timeouts. A negative
+	// member means no limit.
+	Timeouts providers.Timeouts
+	// RequestID replaces the generated id.
+	RequestID string
+	// Observers are told of the call.
+	Observers []providers.Observer
+	// Logger gets one entry for each call; nil logs nothing.
+	Logger *zap.Logger
+}
+
+// Clone returns a copy whose maps and lists can be changed.
+func (s *Settings) Clone() *Settings {
+	out := *s
+	out.Metadata = maps.Clone(s.Metadata)
+	out.Header = s.Header.Clone()
+	out.Observers = append([]providers.Observer(nil), s.Observers...)
+	return &out
+}
+
+// first returns the first that is not empty.
+func first(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,163 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"cloud.google.com/go/auth"
+
+	"github.com/b650d4bf/gateway/catalog"
+	"github.com/b650d4bf/gateway/internal/gcpauth"
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// Sources keeps one token source for each credential, so that all calls share
+// its token. It is safe for concurrent use.
+type Sources struct {
+	mu     sync.Mutex
+	closed bool
+	slugs  map[string]slugSource
+	owned  []*gcpauth.Source
+
+	fallback *gcpauth.Source // set before the first call
+}
+
+// slugSource is the source made for a catalog entry as it was.
+type slugSource struct {
+	made credentials
+	src  *gcpauth.Source
+}
+
+// credentials are the members of an entry that a source is made of.
+type credentials struct {
+	file, auth, quota, universe string
+	json, token                 catalog.Secret
+}
+
+func credentialsOf(e *catalog.Entry) credentials {
+	return credentials{
+		file: e.ServiceAccountFile, auth: e.Auth, quota: e.QuotaProject, universe: e.UniverseDomain,
+		json: e.ServiceAccountJSON, token: e.AccessToken,
+	}
+}
+
+func (c credentials) given() bool {
+	return c.file != "" || c.auth != "" || c.json != "" || c.token != ""
+}
+
+// config says how the source of an entry is made.
+func (c credentials) config() gcpauth.Config {
+	cfg := gcpauth.Config{QuotaProject: c.quota, UniverseDomain: c.universe}
+	switch {
+	case c.file != "":
+		cfg.Kind, cfg.File = gcpauth.ServiceAccountFile, c.file
+	case c.json != "":
+		cfg.Kind, cfg.JSON = gcpauth.ServiceAccountJSON, []byte(c.json.Reveal())
+	case c.token != "":
+		cfg.Kind, cfg.AccessToken = gcpauth.AccessToken, c.token.Reveal()
+	case c.auth == catalog.AuthDefault:
+		cfg.Kind = gcpauth.ApplicationDefault
+	default:
+		cfg.Kind = gcpauth.None
+	}
+	return cfg
+}
+
+// Add makes a source that lives as long as the Sources.
+func (s *Sources) Add(cfg gcpauth.Config) (*gcpauth.Source, error) {
+	src, err := gcpauth.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errors.Join(errClosed(), src.Close())
+	}
+	s.owned = append(s.owned, src)
+	return src, nil
+}
+
+// entry returns the source of a catalog entry, or nil when the entry has no
+// credentials of its own. A source whose entry has changed is replaced.
+func (s *Sources) entry(e *catalog.Entry) (auth.TokenProvider, error) {
+	want := credentialsOf(e)
+	if e.Slug == "" || !want.given() {
+		return nil, nil //nolint:nilnil // no credentials, and that is no error
+	}
+	s.mu.Lock()
+	have, ok := s.slugs[e.Slug]
+	s.mu.Unlock()
+	if ok && have.made == want {
+		return have.src, nil
+	}
+	src, err := s.Add(want.config())
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if have, ok := s.slugs[e.Slug]; ok && have.made == want {
+		return have.src, nil // another call was faster
+	}
+	if s.slugs == nil {
+		s.slugs = map[string]slugSource{}
+	}
+	s.slugs[e.Slug] = slugSource{made: want, src: src}
+	return src, nil
+}
+
+// SetDefault makes the source for calls that nothing else has credentials for.
+func (s *Sources) SetDefault(cfg gcpauth.Config) error {
+	src, err := s.Add(cfg)
+	if err != nil {
+		return err
+	}
+	s.fallback = src
+	return nil
+}
+
+// byDefault returns the source of the process's own credentials.
+func (s *Sources) byDefault() (auth.TokenProvider, error) {
+	if s.fallback == nil {
+		return nil, &providers.Error{Code: providers.ErrAuthentication, Message: "no credentials are set"}
+	}
+	return s.fallback, nil
+}
+
+// Close ends every background refresh. It is idempotent.
+func (s *Sources) Close() error {
+	s.mu.Lock()
+	owned := s.owned
+	s.owned, s.closed = nil, true
+	s.mu.Unlock()
+	var errs []error
+	for _, src := range owned {
+		errs = append(errs, src.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// StaticToken is a token that came with one call.
+type StaticToken string
+
+// Token returns the token.
+func (t StaticToken) Token(context.Context) (*auth.Token, error) {
+	return &auth.Token{Value: string(t), Type: "Bearer"}, nil
+}
+
+// Header returns the authorization header.
+func (t StaticToken) Header(context.Context) (authorization, quotaProject string, err error) {
+	return "Bearer " + string(t), "", nil
+}
+
+// String hides the token.
+func (StaticToken) String() string { return "[redacted]" }
+
+// GoString hides the token.
+func (StaticToken) GoString() string { return "[redacted]" }
+
+func errClosed() error {
+	return &providers.Error{Code: providers.ErrClosed, Message: "the client was closed"}
+}

@@ -1,0 +1,59 @@
+package pipeline
+
+import "github.com/b650d4bf/gateway/providers"
+
+// strict returns the compliance setting: the call's, the client's, or true.
+func strict(client, call *Settings) bool {
+	switch {
+	case call.Strict != nil:
+		return *call.Strict
+	case client.Strict != nil:
+		return *client.Strict
+	}
+	return true
+}
+
+// projectCompletion takes out of an answer what the OpenAI schema does not
+// have.
+func projectCompletion(c *providers.ChatCompletion) {
+	if c.Usage != nil {
+		c.Usage.Extra = nil
+	}
+	for i := range c.Choices {
+		choice := &c.Choices[i]
+		choice.NativeFinishReason, choice.Extra = "", nil
+		choice.Message.ContentBlocks = nil
+		for j := range choice.Message.ToolCalls {
+			choice.Message.ToolCalls[j].Function.ThoughtSignature = ""
+		}
+	}
+}
+
+// projectChunk does the same with a chunk, and reports whether anything is left
+// to show. The usage chunk is shown when it was asked for.
+func projectChunk(c *providers.ChatCompletionChunk, usage bool) bool {
+	if c.Usage != nil {
+		c.Usage.Extra = nil
+		if len(c.Choices) == 0 {
+			return usage
+		}
+	}
+	show := len(c.Choices) == 0
+	for i := range c.Choices {
+		choice := &c.Choices[i]
+		choice.NativeFinishReason, choice.Extra = "", nil
+		choice.Delta.ContentBlocks = nil
+		for j := range choice.Delta.ToolCalls {
+			choice.Delta.ToolCalls[j].Function.ThoughtSignature = ""
+		}
+		show = show || isShown(choice)
+	}
+	return show
+}
+
+// isShown reports whether a projected piece says anything.
+func isShown(c *providers.ChunkChoice) bool {
+	d := &c.Delta
+	return d.Role != "" || d.Content != "" || len(d.ToolCalls) > 0 || len(d.Extra) > 0 ||
+		c.FinishReason != "" || c.Logprobs != nil
+}

@@ -1,0 +1,216 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/b650d4bf/gateway/internal/jsonx"
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// call is the state of one request from Do to the Close of its answer, in one
+// allocation: the limits of its phases, the request body and the answer.
+type call struct {
+	caller context.Context // as Do got it
+	ctx    context.Context // ends with the call, or when a phase is too long
+	cancel context.CancelCauseFunc
+	limits providers.Timeouts
+	ends   time.Time // when Total is over; zero without that limit
+	timer  *time.Timer
+	phase  atomic.Uint32
+	sent   atomic.Bool
+	once   sync.Once
+	reader bodyReader
+	answer Response
+}
+
+// The phases that a limit can end.
+const (
+	phaseFirstByte uint32 = iota
+	phaseIdle
+	phaseTotal
+)
+
+// phaseError is the cancel cause of a phase that took too long.
+type phaseError struct {
+	phase string
+	limit time.Duration
+}
+
+func (e *phaseError) Error() string { return fmt.Sprintf("%s within %v", e.phase, e.limit) }
+
+func newCall(caller context.Context, q *Request) *call {
+	c := &call{caller: caller, limits: q.Timeouts}
+	c.ctx, c.cancel = context.WithCancelCause(caller)
+	if c.limits.Total > 0 {
+		c.ends = time.Now().Add(c.limits.Total)
+	}
+	if c.limits.FirstByte > 0 || c.limits.Total > 0 {
+		c.arm(phaseFirstByte, c.limits.FirstByte)
+	}
+	c.reader = bodyReader{sent: &c.sent, payload: q.Body}
+	return c
+}
+
+// arm starts the limit of a phase, or what is left of the whole call when that
+// is shorter.
+func (c *call) arm(phase uint32, limit time.Duration) {
+	if !c.ends.IsZero() {
+		if left := time.Until(c.ends); limit == 0 || left < limit {
+			phase, limit = phaseTotal, left
+		}
+	}
+	c.phase.Store(phase)
+	switch {
+	case limit == 0 && c.ends.IsZero():
+		if c.timer != nil {
+			c.timer.Stop()
+		}
+	case c.timer == nil:
+		c.timer = time.AfterFunc(limit, c.expire)
+	default:
+		c.timer.Reset(limit)
+	}
+}
+
+func (c *call) expire() {
+	switch c.phase.Load() {
+	case phaseFirstByte:
+		c.cancel(&phaseError{"no answer", c.limits.FirstByte})
+	case phaseIdle:
+		c.cancel(&phaseError{"no data", c.limits.Idle})
+	default:
+		c.cancel(&phaseError{"the call did not end", c.limits.Total})
+	}
+}
+
+// stop releases the timer, the context and the call's share of the payload.
+func (c *call) stop() {
+	c.once.Do(func() {
+		if c.timer != nil {
+			c.timer.Stop()
+		}
+		c.cancel(context.Canceled)
+		c.reader.payload.Release()
+	})
+}
+
+// failure turns what went wrong into an error that says why and whether the
+// request was sent.
+func (c *call) failure(err error) error {
+	sent := c.sent.Load()
+	var late *phaseError
+	switch {
+	case errors.As(context.Cause(c.ctx), &late):
+		return &providers.Error{Code: providers.ErrTimeout, Message: late.Error(), Sent: sent, Err: context.DeadlineExceeded}
+	case c.caller.Err() != nil:
+		return ContextError(c.caller, sent)
+	case errors.Is(err, context.DeadlineExceeded):
+		return &providers.Error{Code: providers.ErrTimeout, Sent: sent, Err: plain(err)}
+	}
+	return &providers.Error{Code: providers.ErrConnection, Sent: sent, Err: plain(err)}
+}
+
+// ContextError says that the caller's context has ended.
+func ContextError(ctx context.Context, sent bool) error {
+	code := providers.ErrCanceled
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		code = providers.ErrTimeout
+	}
+	return &providers.Error{Code: code, Message: "the caller's context ended", Sent: sent, Err: context.Cause(ctx)}
+}
+
+// Payload is a request body in a pooled buffer. It goes back to the pool when
+// the call has ended and the transport has closed every reader of it: a
+// transport may still read after it has returned an answer.
+type Payload struct {
+	buf  *jsonx.Buffer
+	refs atomic.Int32
+}
+
+// NewPayload takes over the buffer. Release it, or hand it to Do once.
+func NewPayload(buf *jsonx.Buffer) *Payload {
+	p := &Payload{buf: buf}
+	p.refs.Store(1)
+	return p
+}
+
+// Bytes returns the body.
+func (p *Payload) Bytes() []byte {
+	if p == nil {
+		return nil
+	}
+	return p.buf.B
+}
+
+// Retain adds a user, so that a payload can be sent again.
+func (p *Payload) Retain() {
+	if p != nil {
+		p.refs.Add(1)
+	}
+}
+
+// Release gives one share of the payload up.
+func (p *Payload) Release() {
+	if p != nil && p.refs.Add(-1) == 0 {
+		p.buf.Free()
+	}
+}
+
+// bodyReader reads a payload once and notes that the request is under way.
+type bodyReader struct {
+	r       bytes.Reader
+	sent    *atomic.Bool
+	payload *Payload
+	closed  atomic.Bool
+}
+
+// open readies the reader.
+func (b *bodyReader) open() io.ReadCloser {
+	b.payload.Retain()
+	b.r.Reset(b.payload.Bytes())
+	return b
+}
+
+func (b *bodyReader) Read(p []byte) (int, error) {
+	b.sent.Store(true)
+	return b.r.Read(p)
+}
+
+// WriteTo lets the transport write the payload without a buffer between.
+func (b *bodyReader) WriteTo(w io.Writer) (int64, error) {
+	b.sent.Store(true)
+	return b.r.WriteTo(w)
+}
+
+// Close gives the transport's share of the payload up.
+func (b *bodyReader) Close() error {
+	if b.closed.CompareAndSwap(false, true) {
+		b.payload.Release()
+	}
+	return nil
+}
+
+// reopen is the request's GetBody: a transport asks for it when it has to send
+// on another connection.
+func (c *call) reopen() (io.ReadCloser, error) {
+	fresh := &bodyReader{sent: &c.sent, payload: c.reader.payload}
+	return fresh.open(), nil
+}
+
+// answered ends the wait for the header and begins the watch for silence.
+func (c *call) answered(res *http.Response) *Response {
+	c.sent.Store(true)
+	if c.timer != nil || c.limits.Idle > 0 {
+		c.arm(phaseIdle, c.limits.Idle)
+	}
+	c.answer = Response{Status: res.StatusCode, Header: res.Header, Length: res.ContentLength, body: res.Body, call: c}
+	return &c.answer
+}

@@ -1,0 +1,252 @@
+package providers
+
+import (
+	"strconv"
+	"strings"
+)
+
+// maxChoices bounds what an index in a chunk can make an [Accumulator] allocate.
+const maxChoices = 128
+
+// Accumulator folds the chunks of a stream into the whole answer. The zero
+// value is ready. Its cost is linear in the chunks; an index beyond the next
+// free one is an error, so a hostile stream cannot make it grow at will.
+type Accumulator struct {
+	answer  ChatCompletion
+	choices []choiceFold
+}
+
+// choiceFold is one choice in the making.
+type choiceFold struct {
+	seen   bool
+	choice Choice
+	text   textFold
+	calls  []callFold
+	blocks []blockFold
+}
+
+type callFold struct {
+	call      ToolCall
+	arguments textFold
+}
+
+type blockFold struct {
+	part ContentPart
+	text textFold
+}
+
+// textFold joins strings; a single one is kept as it is, without a copy.
+type textFold struct {
+	first string
+	rest  strings.Builder
+}
+
+func (t *textFold) add(s string) {
+	switch {
+	case s == "":
+	case t.rest.Len() > 0:
+		t.rest.WriteString(s)
+	case t.first == "":
+		t.first = s
+	default:
+		t.rest.WriteString(t.first)
+		t.rest.WriteString(s)
+	}
+}
+
+func (t *textFold) String() string {
+	if t.rest.Len() > 0 {
+		return t.rest.String()
+	}
+	return t.first
+}
+
+// Add folds one chunk in. After an error the accumulator keeps what it had.
+func (a *Accumulator) Add(c *ChatCompletionChunk) error {
+	out := &a.answer
+	if c.ID != "" {
+		out.ID = c.ID
+	}
+	if c.Model != "" {
+		out.Model = c.Model
+	}
+	if c.Created != 0 && out.Created == 0 {
+		out.Created = c.Created
+	}
+	if c.Provider != "" {
+		out.Provider = c.Provider
+	}
+	if c.Usage != nil {
+		out.Usage = c.Usage
+	}
+	if c.Meta != nil {
+		out.Meta = *c.Meta
+	}
+	for i := range c.Choices {
+		if err := a.addChoice(&c.Choices[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Accumulator) addChoice(c *ChunkChoice) error {
+	if c.Index < 0 || c.Index >= maxChoices {
+		return outOfRange("choices", c.Index)
+	}
+	for len(a.choices) <= c.Index {
+		a.choices = append(a.choices, choiceFold{})
+	}
+	f := &a.choices[c.Index]
+	f.seen = true
+	f.choice.Index = c.Index
+	if c.FinishReason != "" {
+		f.choice.FinishReason = c.FinishReason
+	}
+	if c.NativeFinishReason != "" {
+		f.choice.NativeFinishReason = c.NativeFinishReason
+	}
+	f.addLogprobs(c.Logprobs)
+	for name, value := range c.Extra.All() {
+		if err := f.choice.Extra.Set(name, value); err != nil {
+			return err
+		}
+	}
+	return f.addDelta(&c.Delta)
+}
+
+func (f *choiceFold) addLogprobs(l *Logprobs) {
+	if l == nil {
+		return
+	}
+	if f.choice.Logprobs == nil {
+		f.choice.Logprobs = &Logprobs{Extra: l.Extra}
+	}
+	f.choice.Logprobs.Content = append(f.choice.Logprobs.Content, l.Content...)
+}
+
+func (f *choiceFold) addDelta(d *Delta) error {
+	f.text.add(d.Content)
+	for i := range d.ToolCalls {
+		if err := f.addCall(&d.ToolCalls[i]); err != nil {
+			return err
+		}
+	}
+	for i := range d.ContentBlocks {
+		if err := f.addBlock(&d.ContentBlocks[i]); err != nil {
+			return err
+		}
+	}
+	for name, value := range d.Extra.All() {
+		if err := f.choice.Message.Extra.Set(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *choiceFold) addCall(d *ToolCallDelta) error {
+	if d.Index < 0 || d.Index > len(f.calls) {
+		return outOfRange("tool_calls", d.Index)
+	}
+	if d.Index == len(f.calls) {
+		f.calls = append(f.calls, callFold{call: ToolCall{Type: "function"}})
+	}
+	c := &f.calls[d.Index]
+	if d.ID != "" {
+		c.call.ID = d.ID
+	}
+	if d.Function.Name != "" {
+		c.call.Function.Name = d.Function.Name
+	}
+	if d.Function.ThoughtSignature != "" {
+		c.call.Function.ThoughtSignature = d.Function.ThoughtSignature
+	}
+	if len(d.Function.Extra) > 0 {
+		c.call.Function.Extra = d.Function.Extra
+	}
+	c.arguments.add(d.Function.Arguments)
+	return nil
+}
+
+func (f *choiceFold) addBlock(d *ContentBlockDelta) error {
+	if d.Index < 0 || d.Index > len(f.blocks) {
+		return outOfRange("content_blocks", d.Index)
+	}
+	if d.Index == len(f.blocks) {
+		f.blocks = append(f.blocks, blockFold{})
+	}
+	b := &f.blocks[d.Index]
+	if d.Delta.Type != "" {
+		b.part.Type = d.Delta.Type
+	}
+	b.text.add(d.Delta.Text)
+	b.text.add(d.Delta.Thinking)
+	b.text.add(d.Delta.Data)
+	b.part.Signature += d.Delta.Signature
+	if d.Delta.ImageURL != nil {
+		b.part.ImageURL = d.Delta.ImageURL
+	}
+	if len(d.Delta.Extra) > 0 {
+		b.part.Extra = d.Delta.Extra
+	}
+	return nil
+}
+
+// Completion returns the answer as far as it has come. The accumulator must
+// not be added to afterwards.
+func (a *Accumulator) Completion() *ChatCompletion {
+	out := a.answer
+	out.Choices = make([]Choice, 0, len(a.choices))
+	for i := range a.choices {
+		if f := &a.choices[i]; f.seen {
+			out.Choices = append(out.Choices, f.finish())
+		}
+	}
+	return &out
+}
+
+func (f *choiceFold) finish() Choice {
+	c := f.choice
+	m := &c.Message
+	m.Role = RoleAssistant
+	text := f.text.String()
+	if text != "" || len(f.calls) == 0 {
+		m.Content = TextContent(text)
+	}
+	if len(f.calls) > 0 {
+		m.ToolCalls = make([]ToolCall, len(f.calls))
+		for i := range f.calls {
+			m.ToolCalls[i] = f.calls[i].call
+			m.ToolCalls[i].Function.Arguments = f.calls[i].arguments.String()
+		}
+	}
+	if len(f.blocks) > 0 {
+		m.ContentBlocks = make([]ContentPart, len(f.blocks))
+		for i := range f.blocks {
+			m.ContentBlocks[i] = f.blocks[i].finish()
+		}
+	}
+	return c
+}
+
+func (b *blockFold) finish() ContentPart {
+	p := b.part
+	switch p.Type {
+	case PartThinking, "":
+		p.Type, p.Thinking = PartThinking, b.text.String()
+	case PartRedactedThinking:
+		p.Data = b.text.String()
+	default:
+		p.Text = b.text.String()
+	}
+	return p
+}
+
+func outOfRange(list string, index int) error {
+	return &Error{
+		Code:    ErrBadResponse,
+		Message: "a chunk's " + list + " index " + strconv.Itoa(index) + " is out of range",
+		Sent:    true,
+	}
+}

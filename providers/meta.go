@@ -1,0 +1,67 @@
+package providers
+
+import "time"
+
+// Meta says what the gateway did for one answer. It rides beside the answer and
+// is no part of its JSON. A stream's Meta is complete at the stream's end.
+type Meta struct {
+	// RequestID is the gateway's own id of the call, as in its logs.
+	RequestID string
+	// Provider and Slug name the target that answered.
+	Provider, Slug string
+	// Model is the model reference that was resolved, without the slug.
+	Model string
+	// Warnings lists what was changed or left out on the way to the model.
+	Warnings []Warning
+	// CacheStatus says what part the response cache had.
+	CacheStatus CacheStatus
+	// Attempts is the trail of requests sent for this answer, in order.
+	Attempts []Attempt
+}
+
+// Attempt is one request to one target.
+type Attempt struct {
+	// Provider and Slug name the target; Model is what was asked of it.
+	Provider, Slug, Model string
+	// StatusCode is the HTTP status of the answer, 0 when none came.
+	StatusCode int
+	// Duration is the time until the answer, or its first chunk, was there.
+	Duration time.Duration
+	// Code says why the attempt failed; empty for a success.
+	Code Code
+}
+
+// Warning reports one thing of the request that could not go to the model as it
+// was given. The answer is valid, but not for exactly what was asked.
+type Warning struct {
+	// Code is a stable word for programs, such as "unsupported_parameter".
+	Code string `json:"code"`
+	// Param is the path of the member it is about, such as "thinking".
+	Param string `json:"param,omitempty"`
+	// Message says what was done, for people.
+	Message string `json:"message"`
+}
+
+// The codes of warnings.
+const (
+	WarnUnsupported   = "unsupported_parameter" // left out: the model does not take it
+	WarnAdjusted      = "adjusted_parameter"    // sent with another value
+	WarnUnknown       = "unknown_parameter"     // left out: the platform does not know it
+	WarnConflict      = "conflicting_parameter" // left out: another one wins
+	WarnUnknownModel  = "unknown_model"         // facts of a related model are used
+	WarnSignature     = "signature_missing"     // a lost thought signature was stood in for
+	WarnDroppedBlock  = "dropped_content"       // content the model must not see again
+	WarnSchemaChanged = "schema_changed"        // a JSON Schema keyword was rewritten
+)
+
+// CacheStatus is the part that the response cache had in an answer.
+type CacheStatus string
+
+// The cache statuses, with their words in logs.
+const (
+	CacheDisabled    CacheStatus = "disabled"     // Cache Disabled
+	CacheMiss        CacheStatus = "miss"         // Cache Miss
+	CacheRefreshed   CacheStatus = "refreshed"    // Cache Refreshed
+	CacheHit         CacheStatus = "hit"          // Cache Hit
+	CacheSemanticHit CacheStatus = "semantic-hit" // Cache Semantic Hit
+)

@@ -1,0 +1,55 @@
+package providers
+
+import (
+	"context"
+	"time"
+)
+
+// Observer is told of every call. Its methods are called on the caller's own
+// goroutine and must not block; they are safe for concurrent use. They see no
+// prompt and no answer.
+type Observer interface {
+	// CallStart is told before anything is sent. The context it returns is the
+	// call's, so that it can carry a trace.
+	CallStart(ctx context.Context, c Call) context.Context
+	// CallEnd is told once for each CallStart: for a stream at the stream's
+	// end, not at the return of the call.
+	CallEnd(ctx context.Context, r Record)
+}
+
+// Call is what is known of a call when it starts.
+type Call struct {
+	// ID is the gateway's own id of the call.
+	ID string
+	// Operation is "chat".
+	Operation string
+	// Model is the model reference as the caller gave it.
+	Model string
+	// Stream says that the answer is streamed.
+	Stream bool
+	// Metadata is what the caller attached to the call.
+	Metadata map[string]string
+	// Start is when the call came in.
+	Start time.Time
+}
+
+// Record is what is known of a call when it has ended.
+type Record struct {
+	Call
+	// Meta says what the gateway did.
+	Meta Meta
+	// ResponseID and ResponseModel are the platform's.
+	ResponseID, ResponseModel string
+	// FinishReason is the first choice's.
+	FinishReason string
+	// Usage is nil when the platform gave none.
+	Usage *Usage
+	// FirstChunk is the time to the first chunk of a stream; 0 for a whole
+	// answer.
+	FirstChunk time.Duration
+	// Duration is the time to the end of the answer.
+	Duration time.Duration
+	// Err is why the call failed, or nil. A stream that the caller closed
+	// before its end has [ErrCanceled].
+	Err error
+}

@@ -1,0 +1,171 @@
+package providers
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/b650d4bf/gateway/internal/jsonx"
+)
+
+// Validate checks what no provider could send: the model and the messages are
+// there, roles are known, tool arguments are JSON and every tool result answers
+// exactly one call. The error is an [ErrInvalidRequest] that names the member.
+func (q *ChatCompletionRequest) Validate() error {
+	if q.Model == "" {
+		return Invalid("model", `a model is required, such as "gemini-2.5-flash" or "@slug/model"`)
+	}
+	if len(q.Messages) == 0 {
+		return Invalid("messages", "at least one message is required")
+	}
+	v := validator{}
+	for i := range q.Messages {
+		if err := v.message(i, &q.Messages[i]); err != nil {
+			return err
+		}
+	}
+	if err := v.unanswered(); err != nil {
+		return err
+	}
+	if !v.turn {
+		return Invalid("messages", "a user, assistant or tool message is required beside the system messages")
+	}
+	for i := range q.Tools {
+		if err := validateTool(i, &q.Tools[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// validator follows the tool calls that still wait for their result.
+type validator struct {
+	turn    bool
+	calls   []ToolCall // of the last assistant turn
+	call    int        // that turn's index in messages
+	answers []int      // index of the message that answers each call, or -1
+}
+
+func (v *validator) message(i int, m *Message) error {
+	if m.Role != RoleTool {
+		if err := v.unanswered(); err != nil {
+			return err
+		}
+	}
+	switch m.Role {
+	case RoleSystem, RoleDeveloper:
+		return nil
+	case RoleUser:
+		v.turn = true
+		return nil
+	case RoleAssistant:
+		v.turn = true
+		return v.assistant(i, m)
+	case RoleTool:
+		v.turn = true
+		return v.result(i, m)
+	case "":
+		return Invalid(at(i, "role"), "a role is required: system, developer, user, assistant or tool")
+	}
+	return Invalid(at(i, "role"), "unknown role "+strconv.Quote(clip(m.Role))+
+		": use system, developer, user, assistant or tool")
+}
+
+func (v *validator) assistant(i int, m *Message) error {
+	v.calls, v.call = m.ToolCalls, i
+	v.answers = v.answers[:0]
+	for j := range m.ToolCalls {
+		c := &m.ToolCalls[j]
+		path := "tool_calls[" + strconv.Itoa(j) + "]"
+		if c.Function.Name == "" {
+			return Invalid(at(i, path+".function.name"), "a function name is required")
+		}
+		if !isObjectText(c.Function.Arguments) {
+			return Invalid(at(i, path+".function.arguments"), "not the text of a JSON object")
+		}
+		v.answers = append(v.answers, -1)
+	}
+	return nil
+}
+
+// result matches a tool message with its call: by id, or, when the message has
+// none, with the only call that still waits.
+func (v *validator) result(i int, m *Message) error {
+	j := matchCall(v.calls, v.answers, m.ToolCallID)
+	switch {
+	case j == callUnknown && m.ToolCallID == "":
+		return Invalid(at(i, "tool_call_id"), "required: the id of the tool call that this message answers")
+	case j == callUnknown:
+		return Invalid(at(i, "tool_call_id"), "no tool call of the assistant message before has this id")
+	case j == callAnswered:
+		return Invalid(at(i, "tool_call_id"), "this tool call already has a result")
+	}
+	v.answers[j] = i
+	return nil
+}
+
+func (v *validator) unanswered() error {
+	for j, i := range v.answers {
+		if i < 0 {
+			return Invalid(at(v.call, "tool_calls["+strconv.Itoa(j)+"]"),
+				"no tool message answers this call before the next turn; every call needs exactly one result")
+		}
+	}
+	v.calls, v.answers = nil, v.answers[:0]
+	return nil
+}
+
+const (
+	callUnknown  = -1
+	callAnswered = -2
+)
+
+func matchCall(calls []ToolCall, answers []int, id string) int {
+	found := callUnknown
+	for j := range calls {
+		if calls[j].ID != id && id != "" {
+			continue
+		}
+		if answers[j] < 0 {
+			if id == "" && found >= 0 {
+				return callUnknown // ambiguous
+			}
+			found = j
+			if id != "" {
+				return j
+			}
+		} else if id != "" {
+			found = callAnswered
+		}
+	}
+	return found
+}
+
+func validateTool(i int, t *Tool) error {
+	path := "tools[" + strconv.Itoa(i) + "]"
+	if t.Type != "function" {
+		return nil
+	}
+	if t.Function.Name == "" {
+		return Invalid(path+".function.name", "a function name is required")
+	}
+	if p := t.Function.Parameters; len(p) > 0 && !isObjectText(string(p)) {
+		return Invalid(path+".function.parameters", "not a JSON Schema object")
+	}
+	return nil
+}
+
+// isObjectText reports whether s is empty or a valid JSON object.
+func isObjectText(s string) bool {
+	s = strings.TrimSpace(s)
+	return s == "" || s[0] == '{' && jsonx.Valid([]byte(s))
+}
+
+func at(i int, member string) string { return "messages[" + strconv.Itoa(i) + "]." + member }
+
+// clip shortens a caller's word for an error message.
+func clip(s string) string {
+	if len(s) > 40 {
+		return strings.ToValidUTF8(s[:40], "") + "…"
+	}
+	return s
+}

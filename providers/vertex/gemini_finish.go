@@ -1,0 +1,224 @@
+package vertex
+
+import (
+	"crypto/rand"
+	"strings"
+
+	"github.com/b650d4bf/gateway/internal/jsonx"
+	"github.com/b650d4bf/gateway/internal/wire/gemini"
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// finishReasons maps the platform's finish reasons; STOP and every word that is
+// not here is "stop", or "tool_calls" when there is a call.
+//
+// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/GenerateContentResponse#FinishReason
+var finishReasons = map[string]string{
+	"MAX_TOKENS":               providers.FinishLength,
+	"CONTINUATION":             providers.FinishLength,
+	"SAFETY":                   providers.FinishContentFilter,
+	"RECITATION":               providers.FinishContentFilter,
+	"BLOCKLIST":                providers.FinishContentFilter,
+	"PROHIBITED_CONTENT":       providers.FinishContentFilter,
+	"SPII":                     providers.FinishContentFilter,
+	"MODEL_ARMOR":              providers.FinishContentFilter,
+	"IMAGE_SAFETY":             providers.FinishContentFilter,
+	"IMAGE_PROHIBITED_CONTENT": providers.FinishContentFilter,
+	"IMAGE_RECITATION":         providers.FinishContentFilter,
+	"LANGUAGE":                 providers.FinishContentFilter,
+}
+
+// finish ends the answer: one chunk with the finish reasons and one with the
+// usage.
+func (d *geminiDecoder) finish() ([]*providers.ChatCompletionChunk, error) {
+	d.out = d.outRoom[:0]
+	if len(d.choices) == 0 {
+		return nil, d.nothing()
+	}
+	room := d.chunk()
+	for i := range d.choices {
+		s := &d.choices[i]
+		if s.finish == "" && !d.whole {
+			return nil, cutError()
+		}
+		choice := providers.ChunkChoice{Index: s.index}
+		s.flush(&choice.Delta)
+		if !s.started {
+			choice.Delta.Role = providers.RoleAssistant
+		}
+		choice.FinishReason = s.finishReason()
+		choice.NativeFinishReason = s.finish
+		choice.Extra = s.native()
+		room.chunk.Choices = append(room.chunk.Choices, choice)
+	}
+	d.out = append(d.out, &room.chunk)
+	if d.usage.Counted {
+		last := d.chunk()
+		last.chunk.Usage = usage(&d.usage)
+		d.out = append(d.out, &last.chunk)
+	}
+	return d.out, nil
+}
+
+// nothing is the error for an answer without any candidate.
+func (d *geminiDecoder) nothing() error {
+	switch {
+	case !d.whole:
+		return cutError()
+	case d.known:
+		return &providers.Error{
+			Code: providers.ErrEmptyResponse, Provider: providerName, Sent: true,
+			Message: "the platform answered without a candidate",
+		}
+	}
+	return &providers.Error{
+		Code: providers.ErrBadResponse, Provider: providerName, Sent: true,
+		Message: "the answer is not one of generateContent",
+	}
+}
+
+func cutError() error {
+	return &providers.Error{
+		Code: providers.ErrStreamCut, Provider: providerName, Sent: true,
+		Message: "the stream ended before the answer had a finish reason",
+	}
+}
+
+func (s *geminiChoice) finishReason() string {
+	if f, ok := finishReasons[s.finish]; ok {
+		return f
+	}
+	if s.calls > 0 {
+		return providers.FinishToolCalls
+	}
+	return providers.FinishStop
+}
+
+// native returns the members in the platform's own form.
+func (s *geminiChoice) native() providers.Extra {
+	var extra providers.Extra
+	for i, raw := range s.extra {
+		if len(raw) > 0 {
+			extra = jsonx.AppendMember(extra, nativeMembers[i], raw)
+		}
+	}
+	if s.message != "" {
+		var w jsonx.Writer
+		w.String(s.message)
+		extra = jsonx.AppendMember(extra, "finish_message", w.Bytes())
+	}
+	return extra
+}
+
+// usage counts as the OpenAI schema does: the prompt includes what was cached
+// and what server-side tools fed back, the completion includes the thoughts.
+func usage(u *gemini.Usage) *providers.Usage {
+	out := &providers.Usage{
+		PromptTokens:     u.Prompt + u.ToolUsePrompt,
+		CompletionTokens: u.Candidates + u.Thoughts,
+		TotalTokens:      u.Total,
+	}
+	if !u.HasTotal {
+		out.TotalTokens = out.PromptTokens + out.CompletionTokens
+	}
+	out.PromptTokensDetails.CachedTokens = u.Cached
+	out.PromptTokensDetails.AudioTokens = u.PromptAudio
+	out.CompletionTokensDetails.ReasoningTokens = u.Thoughts
+	out.CompletionTokensDetails.AudioTokens = u.CandidatesAudio
+	if u.TrafficType != "" {
+		var w jsonx.Writer
+		w.BeginObject()
+		w.Key("traffic_type")
+		w.String(u.TrafficType)
+		w.EndObject()
+		out.Extra = w.Bytes()
+	}
+	return out
+}
+
+// decodeLogprobs reads logprobsResult, or returns nil when there is none.
+func decodeLogprobs(raw []byte) *providers.Logprobs {
+	if len(raw) == 0 {
+		return nil
+	}
+	out := &providers.Logprobs{}
+	var tops [][]providers.TokenLogprob
+	r := jsonx.NewReader(raw)
+	for r.Object(); r.NextKey(); {
+		switch string(r.Key()) {
+		case "chosenCandidates":
+			out.Content = tokenList(&r)
+		case "topCandidates":
+			for r.Array(); r.NextElem(); {
+				var top []providers.TokenLogprob
+				for r.Object(); r.NextKey(); {
+					if string(r.Key()) == "candidates" {
+						top = tokenList(&r)
+					} else {
+						r.Skip()
+					}
+				}
+				tops = append(tops, top)
+			}
+		default:
+			r.Skip()
+		}
+	}
+	for i := range min(len(tops), len(out.Content)) {
+		out.Content[i].TopLogprobs = tops[i]
+	}
+	return out
+}
+
+func tokenList(r *jsonx.Reader) []providers.TokenLogprob {
+	var list []providers.TokenLogprob
+	for r.Array(); r.NextElem(); {
+		var t providers.TokenLogprob
+		for r.Object(); r.NextKey(); {
+			switch string(r.Key()) {
+			case "token":
+				t.Token = r.String()
+			case "logProbability":
+				t.Logprob = r.Float()
+			default:
+				r.Skip()
+			}
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// idAlphabet has 62 characters, so that an id is short and needs no escaping.
+const idAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// randomID returns 24 random characters.
+func randomID() string {
+	var id [24]byte
+	for n := 0; n < len(id); {
+		var raw [32]byte
+		_, _ = rand.Read(raw[:]) // never fails
+		for _, b := range raw {
+			if b < 248 && n < len(id) { // 4 × 62: no character is likelier
+				id[n] = idAlphabet[b%62]
+				n++
+			}
+		}
+	}
+	return string(id[:])
+}
+
+// snake turns lowerCamelCase into snake_case.
+func snake(s string) string {
+	var b strings.Builder
+	for i, c := range s {
+		if c >= 'A' && c <= 'Z' {
+			if i > 0 {
+				b.WriteByte('_')
+			}
+			c += 'a' - 'A'
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}

@@ -1,0 +1,354 @@
+package vertex
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/b650d4bf/gateway/internal/jsonx"
+	"github.com/b650d4bf/gateway/internal/sse"
+	"github.com/b650d4bf/gateway/internal/wire/gemini"
+	"github.com/b650d4bf/gateway/providers"
+)
+
+func (geminiFamily) newDecoder(m *model, q *providers.ChatCompletionRequest, whole bool) decoder {
+	d := &geminiDecoder{whole: whole, model: m.name, created: time.Now().Unix()}
+	d.choices = d.room[:0]
+	if d.model == "" {
+		d.model = m.resource
+	}
+	return d
+}
+
+// geminiDecoder turns generateContent answers into chunks. It holds the finish
+// reasons and the usage back until the end: a tool call or a signature may
+// still follow what looks like the last event, and the last usage counts.
+type geminiDecoder struct {
+	whole   bool // the answer comes in one piece
+	id      string
+	model   string
+	created int64
+
+	res     gemini.Response
+	known   bool // something of an answer was seen
+	usage   gemini.Usage
+	choices []geminiChoice
+	room    [1]geminiChoice
+	out     []*providers.ChatCompletionChunk
+	outRoom [2]*providers.ChatCompletionChunk
+}
+
+// geminiChoice is one candidate in the making.
+type geminiChoice struct {
+	index   int
+	started bool
+	blocks  int    // content blocks begun
+	open    string // type of the block that can be continued, "" when none can
+	calls   int    // tool calls given out
+	pending *pendingCall
+	finish  string // the platform's word
+	message string
+	extra   [4][]byte // by nativeMembers
+}
+
+// pendingCall is a tool call whose arguments are still coming.
+type pendingCall struct {
+	delta providers.ToolCallDelta
+	args  argTree
+	raw   []byte // whole args that came with it
+}
+
+// nativeMembers are the candidate's members that ride along in the platform's
+// own form.
+var nativeMembers = [4]string{"safetyRatings", "groundingMetadata", "citationMetadata", "urlContextMetadata"}
+
+// chunkRoom is a chunk with room for what it usually holds, in one allocation.
+type chunkRoom struct {
+	chunk  providers.ChatCompletionChunk
+	choice [1]providers.ChunkChoice
+	block  [1]providers.ContentBlockDelta
+}
+
+func (d *geminiDecoder) push(e sse.Event) ([]*providers.ChatCompletionChunk, error) {
+	d.out = d.outRoom[:0]
+	if string(e.Data) == "[DONE]" {
+		return nil, nil
+	}
+	r := jsonx.NewReader(e.Data)
+	switch r.Kind() {
+	case jsonx.Array: // a stream without event framing, or an error in a list
+		for r.Array(); r.NextElem(); {
+			if err := d.object(&r); err != nil {
+				return d.out, err
+			}
+		}
+	case jsonx.Object:
+		if err := d.object(&r); err != nil {
+			return d.out, err
+		}
+	default:
+		return nil, unreadable(0, e.Data)
+	}
+	if err := r.End(); err != nil {
+		return d.out, &providers.Error{
+			Code: providers.ErrBadResponse, Provider: providerName, Sent: true,
+			Message: "the platform's answer is not valid JSON", Err: err,
+		}
+	}
+	return d.out, nil
+}
+
+// object decodes one GenerateContentResponse or error envelope.
+func (d *geminiDecoder) object(r *jsonx.Reader) error {
+	d.res.Decode(r)
+	res := &d.res
+	if r.Err() != nil {
+		return nil //nolint:nilerr // push reports it when it ends the reader
+	}
+	if res.Error != nil {
+		e := rawError(0, res.Error)
+		e.Sent = true
+		return e
+	}
+	d.known = d.known || res.Known
+	if res.ResponseID != "" {
+		d.id = res.ResponseID
+	}
+	if res.ModelVersion != "" {
+		d.model = res.ModelVersion
+	}
+	if res.HasUsage && res.Usage.Counted {
+		d.usage = res.Usage
+	}
+	if res.Feedback.BlockReason != "" && !d.answered() {
+		return blocked(&res.Feedback)
+	}
+	return d.candidates(res.Candidates)
+}
+
+// answered reports whether any choice has begun.
+func (d *geminiDecoder) answered() bool { return len(d.choices) > 0 || len(d.res.Candidates) > 0 }
+
+// blocked is the error for a prompt that the platform would not answer.
+func blocked(f *gemini.Feedback) error {
+	message := "the prompt was blocked: " + f.BlockReason
+	if f.Message != "" {
+		message += ": " + f.Message
+	}
+	return &providers.Error{
+		Code: providers.ErrContentFilter, Message: message, Provider: providerName,
+		StatusCode: 400, NativeStatus: f.BlockReason, Details: bytes.Clone(f.Ratings), Sent: true,
+	}
+}
+
+func (d *geminiDecoder) candidates(list []gemini.Candidate) error {
+	var room *chunkRoom
+	for i := range list {
+		c := &list[i]
+		s, err := d.choice(c.Index)
+		if err != nil {
+			return err
+		}
+		s.note(c)
+		if len(c.Parts) == 0 && c.LogprobsResult == nil {
+			continue
+		}
+		if room == nil {
+			room = d.chunk()
+		}
+		room.add(s, c)
+	}
+	if room != nil && len(room.chunk.Choices) > 0 {
+		d.out = append(d.out, &room.chunk)
+	}
+	return nil
+}
+
+// maxCandidates bounds the candidate index that is believed.
+const maxCandidates = 128
+
+func (d *geminiDecoder) choice(index int) (*geminiChoice, error) {
+	for i := range d.choices {
+		if d.choices[i].index == index {
+			return &d.choices[i], nil
+		}
+	}
+	if index < 0 || index >= maxCandidates {
+		return nil, &providers.Error{
+			Code: providers.ErrBadResponse, Message: "a candidate's index is out of range",
+			Provider: providerName, Sent: true,
+		}
+	}
+	d.choices = append(d.choices, geminiChoice{index: index})
+	return &d.choices[len(d.choices)-1], nil
+}
+
+// note keeps what is given out at the end.
+func (s *geminiChoice) note(c *gemini.Candidate) {
+	if c.FinishReason != "" && c.FinishReason != "FINISH_REASON_UNSPECIFIED" {
+		s.finish = c.FinishReason
+	}
+	if c.FinishMessage != "" {
+		s.message = c.FinishMessage
+	}
+	for i, raw := range [4][]byte{c.SafetyRatings, c.GroundingMetadata, c.CitationMetadata, c.URLContextMetadata} {
+		if len(raw) > 0 {
+			s.extra[i] = append(s.extra[i][:0], raw...)
+		}
+	}
+}
+
+// chunk returns a new chunk without choices.
+func (d *geminiDecoder) chunk() *chunkRoom {
+	if d.id == "" {
+		d.id = "chatcmpl-" + randomID()
+	}
+	room := &chunkRoom{}
+	room.chunk = providers.ChatCompletionChunk{
+		ID: d.id, Created: d.created, Model: d.model, Provider: providerName,
+		Choices: room.choice[:0],
+	}
+	return room
+}
+
+// add decodes a candidate's parts into the chunk, unless they come to nothing.
+func (room *chunkRoom) add(s *geminiChoice, c *gemini.Candidate) {
+	room.chunk.Choices = append(room.chunk.Choices, providers.ChunkChoice{Index: s.index})
+	choice := &room.chunk.Choices[len(room.chunk.Choices)-1]
+	if len(room.chunk.Choices) == 1 {
+		choice.Delta.ContentBlocks = room.block[:0]
+	}
+	for i := range c.Parts {
+		s.part(&choice.Delta, &c.Parts[i])
+	}
+	choice.Logprobs = decodeLogprobs(c.LogprobsResult)
+	delta := &choice.Delta
+	if len(delta.ContentBlocks) == 0 && len(delta.ToolCalls) == 0 && choice.Logprobs == nil {
+		room.chunk.Choices = room.chunk.Choices[:len(room.chunk.Choices)-1]
+		return
+	}
+	if !s.started {
+		s.started = true
+		delta.Role = providers.RoleAssistant
+	}
+}
+
+func (s *geminiChoice) part(delta *providers.Delta, p *gemini.Part) {
+	switch p.Kind {
+	case gemini.KindText, gemini.KindEmpty:
+		s.text(delta, p)
+	case gemini.KindFunctionCall:
+		s.open = ""
+		s.call(delta, p)
+	case gemini.KindInlineData, gemini.KindFileData:
+		s.open = ""
+		s.addBlock(delta, mediaBlock(p))
+	default:
+		s.open = ""
+		s.addBlock(delta, nativeBlock(p))
+	}
+}
+
+// text adds text or a thought. It continues the open block, but a signed part
+// stays by itself: merging would break its signature.
+func (s *geminiChoice) text(delta *providers.Delta, p *gemini.Part) {
+	if p.Text == "" && p.Signature == "" {
+		return
+	}
+	block := providers.ContentPart{Type: providers.PartText, Text: p.Text, Signature: p.Signature}
+	if p.Thought {
+		block = providers.ContentPart{Type: providers.PartThinking, Thinking: p.Text, Signature: p.Signature}
+	} else {
+		delta.Content += p.Text // no copy when there was none before
+	}
+	if s.open == block.Type && p.Signature == "" {
+		delta.ContentBlocks = append(delta.ContentBlocks, providers.ContentBlockDelta{Index: s.blocks - 1, Delta: block})
+		return
+	}
+	s.addBlock(delta, block)
+	if p.Signature == "" {
+		s.open = block.Type
+	}
+}
+
+// addBlock adds a block that is whole, or the beginning of one.
+func (s *geminiChoice) addBlock(delta *providers.Delta, block providers.ContentPart) {
+	s.open = ""
+	delta.ContentBlocks = append(delta.ContentBlocks, providers.ContentBlockDelta{Index: s.blocks, Delta: block})
+	s.blocks++
+}
+
+// mediaBlock is an image, audio or other data as a data URI, or by reference. A
+// draft that belongs to the thoughts is kept apart from the answer.
+func mediaBlock(p *gemini.Part) providers.ContentPart {
+	uri := string(p.Data)
+	if p.Kind == gemini.KindInlineData {
+		uri = "data:" + p.MimeType + ";base64," + uri
+	}
+	if !p.Thought {
+		return providers.ContentPart{
+			Type: providers.PartImageURL, ImageURL: &providers.ImageURL{URL: uri}, Signature: p.Signature,
+		}
+	}
+	var w jsonx.Writer
+	w.BeginObject()
+	w.Key("thought_image")
+	w.BeginObject()
+	w.Key("url")
+	w.String(uri)
+	w.EndObject()
+	w.EndObject()
+	return providers.ContentPart{Type: providers.PartThinking, Signature: p.Signature, Extra: w.Bytes()}
+}
+
+// nativeBlock keeps a part that has no counterpart in the schema, such as code
+// that the platform ran, under its own name.
+func nativeBlock(p *gemini.Part) providers.ContentPart {
+	return providers.ContentPart{
+		Type: snake(p.Name), Signature: p.Signature,
+		Extra: jsonx.AppendMember(nil, p.Name, p.Raw),
+	}
+}
+
+// call gives out a whole call, or collects one whose arguments are streamed.
+func (s *geminiChoice) call(delta *providers.Delta, p *gemini.Part) {
+	f := &p.Call
+	if f.Name != "" {
+		s.flush(delta)
+		s.pending = &pendingCall{raw: bytes.Clone(f.Args), delta: providers.ToolCallDelta{
+			ID: f.ID, Type: "function",
+			Function: providers.FunctionCall{Name: f.Name, ThoughtSignature: p.Signature},
+		}}
+	}
+	if s.pending == nil {
+		return // a piece of no call
+	}
+	if s.pending.delta.Function.ThoughtSignature == "" {
+		s.pending.delta.Function.ThoughtSignature = p.Signature
+	}
+	if len(f.PartialArgs) > 0 {
+		s.pending.args.apply(f.PartialArgs)
+	}
+	if !f.WillContinue {
+		s.flush(delta)
+	}
+}
+
+// flush gives out the pending call.
+func (s *geminiChoice) flush(delta *providers.Delta) {
+	if s.pending == nil {
+		return
+	}
+	c := s.pending
+	s.pending = nil
+	c.delta.Index = s.calls
+	s.calls++
+	if c.delta.ID == "" {
+		c.delta.ID = "call_" + randomID()
+	}
+	if len(c.raw) > 0 {
+		c.delta.Function.Arguments = string(jsonx.Compact(nil, c.raw))
+	} else {
+		c.delta.Function.Arguments = c.args.String()
+	}
+	delta.ToolCalls = append(delta.ToolCalls, c.delta)
+}

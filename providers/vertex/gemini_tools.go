@@ -1,0 +1,211 @@
+package vertex
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// searchTools maps the function names that ask for search grounding to the
+// platform's tool.
+//
+// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/grounding/grounding-with-google-search
+var searchTools = map[string]string{
+	"web_search": "googleSearch", "google_search": "googleSearch", "googleSearch": "googleSearch",
+	"web_search_retrieval":    "googleSearchRetrieval",
+	"google_search_retrieval": "googleSearchRetrieval",
+	"googleSearchRetrieval":   "googleSearchRetrieval",
+}
+
+// maxFunctions is the most function declarations of one request.
+const maxFunctions = 512
+
+// tools writes the declarations and how the model may choose among them.
+func (e *geminiEncoder) tools() error {
+	if len(e.q.Tools) == 0 {
+		if e.q.ToolChoice != nil && e.q.ToolChoice.Mode != "none" && e.q.ToolChoice.Mode != "auto" {
+			return providers.Invalid("tool_choice", "needs tools to choose from")
+		}
+		return nil
+	}
+	if e.q.ParallelToolCalls != nil && !*e.q.ParallelToolCalls {
+		e.warnf(providers.WarnUnsupported, "parallel_tool_calls", "left out: the platform has no such switch")
+	}
+	start := e.w.Len()
+	e.w.Key("tools")
+	e.w.BeginArray()
+	open := e.w.Len()
+	functions, err := e.declarations()
+	if err != nil {
+		return err
+	}
+	e.searches()
+	if e.w.Len() == open {
+		e.w.Truncate(start)
+		return nil
+	}
+	e.w.EndArray()
+	if functions == 0 {
+		return nil // a mode for functions is refused where there are none
+	}
+	return e.toolConfig()
+}
+
+// declarations writes all functions into one tool, and returns how many.
+func (e *geminiEncoder) declarations() (int, error) {
+	n := 0
+	for i := range e.q.Tools {
+		t := &e.q.Tools[i]
+		if !e.isFunction(t) || !e.allowed(t.Function.Name) {
+			continue
+		}
+		if n == 0 {
+			e.w.BeginObject()
+			e.w.Key("functionDeclarations")
+			e.w.BeginArray()
+		}
+		n++
+		if err := e.declaration(i, &t.Function); err != nil {
+			return 0, err
+		}
+	}
+	if n > 0 {
+		e.w.EndArray()
+		e.w.EndObject()
+	}
+	if n > maxFunctions {
+		return 0, providers.Invalid("tools", "512 functions at most")
+	}
+	return n, nil
+}
+
+func (e *geminiEncoder) isFunction(t *providers.Tool) bool {
+	return t.Type == "function" && searchTools[t.Function.Name] == ""
+}
+
+// allowed reports whether the tool choice leaves the function in. The platform
+// can't be told to choose freely among some functions, so the others are not
+// declared.
+func (e *geminiEncoder) allowed(name string) bool {
+	c := e.q.ToolChoice
+	return c == nil || c.Mode != "allowed_tools" || slices.Contains(c.Allowed, name)
+}
+
+func (e *geminiEncoder) declaration(i int, f *providers.FunctionDefinition) error {
+	if !isFunctionName(f.Name) {
+		return providers.Invalid(toolPath(i, "name"), "a function name begins with a letter or _ and has at most "+
+			"128 letters, digits and _ . : -")
+	}
+	e.w.BeginObject()
+	e.w.Key("name")
+	e.w.String(f.Name)
+	if f.Description != "" {
+		e.w.Key("description")
+		e.w.String(f.Description)
+	}
+	if len(f.Parameters) > 0 {
+		e.w.Key("parametersJsonSchema")
+		writeSchema(e.w, toolPath(i, "parameters"), f.Parameters, e.warn)
+	}
+	e.w.EndObject()
+	return nil
+}
+
+// searches writes the platform tools, each by itself.
+func (e *geminiEncoder) searches() {
+	for i := range e.q.Tools {
+		t := &e.q.Tools[i]
+		if e.isFunction(t) {
+			continue
+		}
+		name := t.Function.Name
+		if t.Type != "function" {
+			name = t.Type
+		}
+		wire := searchTools[name]
+		if wire == "" {
+			e.warnf(providers.WarnUnsupported, "tools["+strconv.Itoa(i)+"].type", "left out: tools of this type are not known")
+			continue
+		}
+		e.w.BeginObject()
+		e.w.Key(wire)
+		e.w.BeginObject()
+		e.w.EndObject()
+		e.w.EndObject()
+	}
+}
+
+// toolModes maps tool_choice to the platform's mode.
+//
+// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/start/openai
+var toolModes = map[string]string{
+	"auto": "AUTO", "none": "NONE", "required": "ANY", "any": "ANY",
+	"validated": "VALIDATED", "function": "ANY",
+}
+
+func (e *geminiEncoder) toolConfig() error {
+	c := e.q.ToolChoice
+	if c == nil {
+		return nil
+	}
+	mode, ok := toolModes[c.Mode]
+	var names []string
+	switch {
+	case c.Mode == "allowed_tools":
+		mode = toolModes[c.AllowedMode]
+		names = c.Allowed
+	case !ok:
+		return providers.Invalid("tool_choice", "must be none, auto, required, validated or a function by name")
+	case c.Mode == "function":
+		names = []string{c.Name}
+	}
+	for _, name := range names {
+		if !e.declared(name) {
+			return providers.Invalid("tool_choice", "names a function that is not in tools")
+		}
+	}
+	if mode == "" {
+		mode = "AUTO"
+	}
+	e.w.Key("toolConfig")
+	e.w.BeginObject()
+	e.w.Key("functionCallingConfig")
+	e.w.BeginObject()
+	e.w.Key("mode")
+	e.w.String(mode)
+	if mode == "ANY" && len(names) > 0 {
+		e.w.Key("allowedFunctionNames")
+		e.w.BeginArray()
+		for _, name := range names {
+			e.w.String(name)
+		}
+		e.w.EndArray()
+	}
+	e.w.EndObject()
+	e.w.EndObject()
+	return nil
+}
+
+func (e *geminiEncoder) declared(name string) bool {
+	return slices.ContainsFunc(e.q.Tools, func(t providers.Tool) bool { return t.Function.Name == name })
+}
+
+// isFunctionName checks the platform's grammar of function names.
+func isFunctionName(s string) bool {
+	if s == "" || len(s) > 128 || s[0] >= '0' && s[0] <= '9' {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
+		if !letter && (i == 0 || (c < '0' || c > '9') && c != '.' && c != ':' && c != '-') {
+			return false
+		}
+	}
+	return true
+}
+
+func toolPath(i int, member string) string {
+	return "tools[" + strconv.Itoa(i) + "].function." + member
+}

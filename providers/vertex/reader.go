@@ -1,0 +1,88 @@
+package vertex
+
+import (
+	"errors"
+	"io"
+	"sync/atomic"
+
+	"github.com/b650d4bf/gateway/internal/sse"
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// reader reads the chunks of a streamed answer as the caller pulls them: no
+// goroutine, nothing buffered beyond one event.
+type reader struct {
+	call   *call
+	events *sse.Decoder
+	queue  []*providers.ChatCompletionChunk
+	meta   bool  // the first chunk has carried the meta
+	err    error // the end, once the queue is empty
+	closed atomic.Bool
+}
+
+func newReader(c *call, limit int) *reader {
+	return &reader{call: c, events: sse.NewDecoder(c.res, limit)}
+}
+
+// Recv returns the next chunk.
+func (r *reader) Recv() (*providers.ChatCompletionChunk, error) {
+	for len(r.queue) == 0 {
+		if r.err != nil {
+			return nil, r.err
+		}
+		if r.closed.Load() {
+			r.err = &providers.Error{Code: providers.ErrCanceled, Message: "the stream was closed", Provider: providerName, Sent: true}
+			return nil, r.err
+		}
+		r.fill()
+	}
+	chunk := r.queue[0]
+	r.queue = r.queue[1:]
+	if !r.meta {
+		r.meta = true
+		chunk.Meta = &providers.Meta{Warnings: r.call.warnings}
+	}
+	return chunk, nil
+}
+
+// fill decodes the next event into the queue, or sets the end.
+func (r *reader) fill() {
+	event, err := r.events.Next()
+	switch {
+	case err == nil:
+		r.queue, r.err = r.call.decoder.push(event)
+	case errors.Is(err, io.EOF):
+		if r.queue, r.err = r.call.decoder.finish(); r.err == nil {
+			r.err = io.EOF
+		}
+	case errors.Is(err, sse.ErrTooLong):
+		r.err = &providers.Error{Code: providers.ErrBadResponse, Provider: providerName, Sent: true, Err: err}
+	default:
+		r.err = cutBy(err)
+	}
+	if r.err != nil {
+		_ = r.Close()
+	}
+}
+
+// cutBy says that a connection broke within the answer, unless a limit or the
+// caller ended it.
+func cutBy(err error) error {
+	var e *providers.Error
+	if !errors.As(err, &e) {
+		e = &providers.Error{Code: providers.ErrStreamCut, Err: err}
+	}
+	if e.Code == providers.ErrConnection {
+		e.Code = providers.ErrStreamCut
+	}
+	e.Provider, e.Sent = providerName, true
+	return e
+}
+
+// Close releases the connection. It may be called from another goroutine.
+func (r *reader) Close() error {
+	if r.closed.Swap(true) {
+		return nil
+	}
+	return r.call.res.Close()
+}

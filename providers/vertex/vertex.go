@@ -1,0 +1,287 @@
+// Package vertex speaks to Google's Vertex AI: it translates chat completions
+// to the wire of the model's family and back.
+//
+// A [Provider] keeps connections and the table of model facts, and nothing of a
+// caller: project, region and credentials arrive with each call in its
+// [providers.Target].
+package vertex
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"runtime"
+	"strings"
+	"time"
+
+	"cloud.google.com/go/auth"
+
+	"github.com/b650d4bf/gateway/catalog"
+	"github.com/b650d4bf/gateway/internal/jsonx"
+	"github.com/b650d4bf/gateway/internal/sse"
+	"github.com/b650d4bf/gateway/internal/transport"
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// providerName is the provider's id in a catalog.
+const providerName = "vertex-ai"
+
+// DefaultMaxResponse is the most bytes of an answer that are read, decompressed:
+// for a stream, of one event.
+const DefaultMaxResponse = 64 << 20
+
+// Config holds what a [Provider] is made of. The zero value is ready for use.
+type Config struct {
+	// Transport sends the requests. nil means a tuned transport of its own. Its
+	// redirects are never followed.
+	Transport http.RoundTripper
+	// ConnectTimeout bounds a new connection of the own transport; default 10 s.
+	ConnectTimeout time.Duration
+	// Models is the table of model facts; default [catalog.DefaultModels].
+	Models *catalog.Models
+	// MaxResponse bounds an answer, or one event of a stream, in bytes; default
+	// [DefaultMaxResponse].
+	MaxResponse int
+}
+
+// Provider is the Vertex AI provider. It is safe for concurrent use.
+type Provider struct {
+	client *transport.Client
+	models *catalog.Models
+	limit  int
+}
+
+var _ providers.Provider = (*Provider)(nil)
+
+// New returns a provider.
+func New(cfg Config) *Provider {
+	if cfg.ConnectTimeout <= 0 {
+		cfg.ConnectTimeout = 10 * time.Second
+	}
+	if cfg.Models == nil {
+		cfg.Models = catalog.DefaultModels()
+	}
+	if cfg.MaxResponse <= 0 {
+		cfg.MaxResponse = DefaultMaxResponse
+	}
+	return &Provider{
+		client: transport.New(cfg.Transport, cfg.ConnectTimeout),
+		models: cfg.Models,
+		limit:  cfg.MaxResponse,
+	}
+}
+
+// Name returns "vertex-ai".
+func (p *Provider) Name() string { return providerName }
+
+// Close closes the idle connections of the provider's own transport.
+func (p *Provider) Close() error {
+	p.client.CloseIdle()
+	return nil
+}
+
+// ChatCompletion sends req and returns the whole answer: the fold of its
+// chunks.
+func (p *Provider) ChatCompletion(ctx context.Context, t *providers.Target, req *providers.ChatCompletionRequest) (*providers.ChatCompletion, error) {
+	c, err := p.open(ctx, t, req, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = c.res.Close() }()
+	buf := jsonx.GetBuffer()
+	defer buf.Free()
+	if err := c.res.ReadInto(buf, p.limit); err != nil {
+		return nil, named(err)
+	}
+	return fold(c, buf.B)
+}
+
+// fold decodes a whole answer as a single event.
+func fold(c *call, body []byte) (*providers.ChatCompletion, error) {
+	var acc providers.Accumulator
+	chunks, err := c.decoder.push(sse.Event{Data: body})
+	if err != nil {
+		return nil, err
+	}
+	for {
+		for _, chunk := range chunks {
+			if err := acc.Add(chunk); err != nil {
+				return nil, err
+			}
+		}
+		if body == nil {
+			break
+		}
+		body = nil
+		if chunks, err = c.decoder.finish(); err != nil {
+			return nil, err
+		}
+	}
+	out := acc.Completion()
+	out.Meta.Warnings = c.warnings
+	return out, nil
+}
+
+// ChatCompletionStream sends req and returns once the platform has begun to
+// answer.
+func (p *Provider) ChatCompletionStream(ctx context.Context, t *providers.Target, req *providers.ChatCompletionRequest) (providers.ChunkReader, error) {
+	c, err := p.open(ctx, t, req, true)
+	if err != nil {
+		return nil, err
+	}
+	return newReader(c, p.limit), nil
+}
+
+// call is one request that the platform has accepted.
+type call struct {
+	res      *transport.Response
+	decoder  decoder
+	warnings []providers.Warning
+}
+
+// open translates the request and sends it. Whatever can be known to be wrong
+// is an error before anything is sent.
+func (p *Provider) open(ctx context.Context, t *providers.Target, req *providers.ChatCompletionRequest, stream bool) (*call, error) {
+	m, err := parseModel(t.Model, p.models)
+	if err != nil {
+		return nil, err
+	}
+	warnings := m.lookup(p.models)
+	var f family = geminiFamily{}
+	verb, query := f.verb(stream)
+	u, err := endpoint(t, &m, verb, query)
+	if err != nil {
+		return nil, err
+	}
+	buf := jsonx.GetBuffer()
+	var w jsonx.Writer
+	w.Reset(buf.B)
+	more, err := f.encode(&m, req, &w)
+	buf.B = w.Bytes()
+	payload := transport.NewPayload(buf)
+	if err != nil {
+		payload.Release()
+		return nil, err
+	}
+	res, err := p.send(ctx, t, u, payload, stream)
+	if err != nil {
+		return nil, err
+	}
+	return &call{res: res, decoder: f.newDecoder(&m, req, !stream), warnings: append(warnings, more...)}, nil
+}
+
+// send posts the payload and returns an answer with status 200. A token that
+// the platform refuses is renewed once.
+func (p *Provider) send(ctx context.Context, t *providers.Target, u *url.URL, payload *transport.Payload, stream bool) (*transport.Response, error) {
+	defer payload.Release()
+	for attempt := 0; ; attempt++ {
+		header, token, err := requestHeader(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		payload.Retain()
+		res, err := p.client.Do(ctx, &transport.Request{
+			URL: u, Header: header, Body: payload, Stream: stream, Timeouts: t.Timeouts,
+		})
+		if err != nil {
+			return nil, named(err)
+		}
+		if res.Status == http.StatusOK {
+			return res, nil
+		}
+		if res.Status == http.StatusUnauthorized && attempt == 0 {
+			if src, ok := t.Token.(providers.TokenRenewer); ok && src.Refreshable() {
+				src.Invalidate(token)
+				res.Drain()
+				continue
+			}
+		}
+		return nil, p.refusal(res)
+	}
+}
+
+// maxErrorBody bounds what is read of a refusal.
+const maxErrorBody = 1 << 20
+
+// refusal reads the platform's error.
+func (p *Provider) refusal(res *transport.Response) error {
+	defer func() { _ = res.Close() }()
+	buf := jsonx.GetBuffer()
+	defer buf.Free()
+	_ = res.ReadInto(buf, maxErrorBody) // a cut error body still has its status
+	if res.Status < 400 {
+		return unreadable(res.Status, buf.B)
+	}
+	return responseError(res.Status, res.Header, buf.B)
+}
+
+// headerSource is a token source that has the authorization header ready.
+type headerSource interface {
+	Header(ctx context.Context) (authorization, quotaProject string, err error)
+}
+
+// The values that are the same in each request.
+var (
+	contentJSON = []string{"application/json"}
+	userAgent   = []string{"b650d4bf-gateway gl-go/" + strings.TrimPrefix(runtime.Version(), "go")}
+)
+
+// requestHeader builds the header, with the token in it, and returns the token.
+func requestHeader(ctx context.Context, t *providers.Target) (http.Header, string, error) {
+	h := make(http.Header, 8)
+	for k, v := range t.Header {
+		h[k] = v
+	}
+	h["Content-Type"] = contentJSON
+	h["User-Agent"] = userAgent
+	h["X-Goog-Api-Client"] = userAgent
+	if t.Token == nil {
+		return h, "", nil
+	}
+	authorization, quota, err := authorize(ctx, t.Token)
+	if err != nil {
+		return nil, "", authError(ctx, err)
+	}
+	if authorization != "" {
+		h["Authorization"] = []string{authorization}
+	}
+	if quota != "" {
+		h["X-Goog-User-Project"] = []string{quota}
+	}
+	return h, strings.TrimPrefix(authorization, "Bearer "), nil
+}
+
+func authorize(ctx context.Context, src auth.TokenProvider) (authorization, quotaProject string, err error) {
+	if s, ok := src.(headerSource); ok {
+		return s.Header(ctx)
+	}
+	token, err := src.Token(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	return "Bearer " + token.Value, "", nil
+}
+
+// authError says that there is no token. The cause comes from the token source,
+// which keeps secrets out of it.
+func authError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return transport.ContextError(ctx, false)
+	}
+	var known *providers.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	return &providers.Error{Code: providers.ErrAuthentication, Message: "no access token could be had", Err: err}
+}
+
+// named adds the provider to an error of the transport.
+func named(err error) error {
+	var e *providers.Error
+	if errors.As(err, &e) && e.Provider == "" && !errors.Is(err, io.EOF) {
+		e.Provider = providerName
+	}
+	return err
+}

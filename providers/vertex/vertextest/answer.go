@@ -1,0 +1,333 @@
+package vertextest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"image"
+	"image/png"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// answer is what the model says, before it is rendered unary or as a stream.
+type answer struct {
+	parts    []part // thoughts first
+	reason   string // finishReason
+	thoughts int    // thoughtsTokenCount, shown or not
+	blocked  *promptFeedback
+	variants int // further candidates, like the first
+}
+
+// maxVariants bounds further candidates when the checks are off.
+const maxVariants = 7
+
+// ownAnswer is the emulator's own reply.
+func ownAnswer(x *exchange) (response, error) {
+	a, err := x.think()
+	if err != nil {
+		return response{}, err
+	}
+	return a.render(x)
+}
+
+// think makes up an answer to the request.
+func (x *exchange) think() (answer, error) {
+	a := answer{reason: "STOP"}
+	if x.silent {
+		return a, nil
+	}
+	if n := x.req.GenerationConfig.CandidateCount; n != nil {
+		a.variants = min(max(*n-1, 0), maxVariants)
+	}
+	if x.thinking() {
+		thought := "**Reading the request**\n\nThe request is clear; a short reply will do.\n\n"
+		a.thoughts = tokens(len(thought))
+		if x.req.GenerationConfig.ThinkingConfig.IncludeThoughts {
+			a.parts = append(a.parts, part{Text: &thought, Thought: true})
+		}
+	}
+	if calls := x.chooseCalls(); len(calls) > 0 {
+		for i, c := range calls {
+			args, err := json.Marshal(c.args)
+			if err != nil {
+				return answer{}, err
+			}
+			a.parts = append(a.parts, x.callPart(i, "", c.name, args))
+		}
+		return a, nil
+	}
+	modalities := x.req.GenerationConfig.ResponseModalities
+	if len(modalities) == 0 || slices.Contains(modalities, "TEXT") {
+		text, err := x.sayText()
+		if err != nil {
+			return answer{}, err
+		}
+		a.speak(x, text)
+	}
+	if slices.Contains(modalities, "IMAGE") && a.reason == "STOP" {
+		picture, err := x.picture()
+		if err != nil {
+			return answer{}, err
+		}
+		a.parts = append(a.parts, picture)
+	}
+	return a, nil
+}
+
+// thinking reports whether the model thinks on this request.
+func (x *exchange) thinking() bool {
+	switch b := x.facts.budget; {
+	case !x.facts.thinks():
+		return false
+	case b == nil:
+		return true
+	case x.req.GenerationConfig.ThinkingConfig.ThinkingBudget != nil:
+		return *x.req.GenerationConfig.ThinkingConfig.ThinkingBudget != 0
+	default:
+		return !b.defaultOff
+	}
+}
+
+// speak adds the text, as far as stop sequences and maxOutputTokens let it.
+func (a *answer) speak(x *exchange, text string) {
+	for _, stop := range x.req.GenerationConfig.StopSequences {
+		if stop != "" {
+			text, _, _ = strings.Cut(text, stop)
+		}
+	}
+	if limit := x.req.GenerationConfig.MaxOutputTokens; limit != nil {
+		room := max(*limit-a.thoughts, 0)
+		if tokens(len(text)) > room {
+			text, a.reason = prefix(text, 4*room), "MAX_TOKENS"
+		}
+	}
+	if text != "" {
+		a.parts = append(a.parts, x.signedText(text))
+	}
+}
+
+// prefix returns at most n bytes of text, whole characters only.
+func prefix(text string, n int) string {
+	if n >= len(text) {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
+// sayText returns the text of the answer.
+func (x *exchange) sayText() (string, error) {
+	if shape, ok := x.responseShape(); ok {
+		return x.sayShaped(shape)
+	}
+	return x.sayPlain(), nil
+}
+
+// sayPlain reports function results, else greets a greeting, else echoes.
+func (x *exchange) sayPlain() string {
+	if results := x.lastResponses(); len(results) > 0 {
+		lines := make([]string, 0, len(results))
+		for _, r := range results {
+			lines = append(lines, fmt.Sprintf("%s answered: %s", r.Name, canonical(r.Response)))
+		}
+		return strings.Join(lines, "\n")
+	}
+	said, media := x.lastUserText()
+	switch {
+	case said == "" && len(media) == 0:
+		return "Go on."
+	case said == "":
+		return fmt.Sprintf("You sent %s.", strings.Join(media, ", "))
+	case len(media) > 0:
+		return fmt.Sprintf("You sent %s and said: %q.", strings.Join(media, ", "), said)
+	case isGreeting(said):
+		return "Hello! How can I help you today?"
+	}
+	return `You said: "` + said + `".`
+}
+
+// isGreeting reports whether a text is nothing but a greeting.
+func isGreeting(text string) bool {
+	word := strings.ToLower(strings.Trim(text, " !.,?"))
+	return slices.Contains([]string{"hi", "hello", "hey", "good morning", "good evening", "hi there", "hello there"}, word)
+}
+
+// lastResponses returns the function responses that end the conversation.
+func (x *exchange) lastResponses() []functionResponse {
+	if len(x.req.Contents) == 0 {
+		return nil
+	}
+	var list []functionResponse
+	for _, p := range x.req.Contents[len(x.req.Contents)-1].Parts {
+		if p.FunctionResponse != nil {
+			list = append(list, *p.FunctionResponse)
+		}
+	}
+	return list
+}
+
+// lastUserText returns the texts of the latest user content that isn't made of
+// function responses, and the types of the media beside them.
+func (x *exchange) lastUserText() (text string, media []string) {
+	for _, c := range slices.Backward(x.req.Contents) {
+		if !c.isUser() || hasResponse(c) {
+			continue
+		}
+		var texts []string
+		for _, p := range c.Parts {
+			switch {
+			case p.InlineData != nil:
+				media = append(media, p.InlineData.MimeType)
+			case p.FileData != nil:
+				media = append(media, p.FileData.MimeType)
+			case p.text() != "":
+				texts = append(texts, p.text())
+			}
+		}
+		return strings.Join(texts, "\n"), media
+	}
+	return "", nil
+}
+
+// signedText returns a text part, signed where the model signs texts.
+func (x *exchange) signedText(text string) part {
+	p := part{Text: &text}
+	if x.rules.signatures {
+		p.ThoughtSignature = signPart(x.facts)
+	}
+	return p
+}
+
+// callPart returns the i-th call of a step. The first one is signed when the
+// model signs or has thought.
+func (x *exchange) callPart(i int, id, name string, args json.RawMessage) part {
+	c := &functionCall{Name: name, Args: args, ID: id}
+	if c.ID == "" && x.rules.callIDs {
+		c.ID = callID(x.body, i)
+	}
+	p := part{FunctionCall: c}
+	if i == 0 && (x.rules.signatures || x.thinking()) {
+		p.ThoughtSignature = signCall(x.facts, name, args)
+	}
+	return p
+}
+
+// callID returns eight characters that depend on the request and the position.
+func callID(body []byte, i int) string {
+	h := fnv.New64a()
+	_, _ = h.Write(body)
+	_, _ = h.Write([]byte{byte(i), byte(i >> 8)})
+	s := strconv.FormatUint(h.Sum64(), 36)
+	return ("00000000" + s)[len(s):]
+}
+
+// picture returns a part with a PNG of one pixel.
+func (x *exchange) picture() (part, error) {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		return part{}, err
+	}
+	p := part{InlineData: &blob{MimeType: "image/png", Data: base64.StdEncoding.EncodeToString(b.Bytes())}}
+	if x.rules.signatures {
+		p.ThoughtSignature = signPart(x.facts)
+	}
+	return p, nil
+}
+
+// envelope returns a response with the members that are the same in each chunk.
+func (x *exchange) envelope() generateResponse {
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64(nil, x.server.serial()))
+	return generateResponse{
+		ModelVersion: x.servedModel(),
+		CreateTime:   time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"),
+		ResponseID:   base64.RawURLEncoding.EncodeToString(sum[:17]),
+	}
+}
+
+// servedModel is the name under which an answer is given.
+func (x *exchange) servedModel() string {
+	if x.target.publisher == "" {
+		return x.facts.name
+	}
+	return x.target.model
+}
+
+// render turns the answer into the form the request asks for.
+func (a answer) render(x *exchange) (response, error) {
+	whole := a.whole(x)
+	if x.route.stream {
+		return renderStream(x, a.chunks(x, whole))
+	}
+	body, err := json.Marshal(whole)
+	if err != nil {
+		return response{}, err
+	}
+	return response{status: http.StatusOK, header: jsonHeader(), events: [][]byte{pretty(body)}}, nil
+}
+
+// whole returns the unary form.
+func (a answer) whole(x *exchange) generateResponse {
+	g := x.envelope()
+	g.PromptFeedback = a.blocked
+	var answered tally
+	if a.blocked == nil {
+		for i := range a.variants + 1 {
+			c := candidate{FinishReason: a.reason, Index: i}
+			if len(a.parts) > 0 {
+				c.Content = &content{Role: "model", Parts: a.parts}
+			}
+			x.addLogprobs(&c)
+			g.Candidates = append(g.Candidates, c)
+			answered.addVisible(a.parts)
+		}
+	}
+	g.UsageMetadata = usageOf(x, answered, a.thoughts)
+	return g
+}
+
+// addVisible counts the parts that aren't thoughts.
+func (t *tally) addVisible(parts []part) {
+	for _, p := range parts {
+		if !p.Thought {
+			t.addPart(p, imageOutTokens)
+		}
+	}
+}
+
+// addLogprobs adds the average, and the tokens when they are asked for.
+func (x *exchange) addLogprobs(c *candidate) {
+	const each = -0.25 // of every token
+	if x.rules.logprobs && c.Content != nil {
+		c.AvgLogprobs = each
+	}
+	cfg := x.req.GenerationConfig
+	if !cfg.ResponseLogprobs || c.Content == nil {
+		return
+	}
+	c.LogprobsResult = &logprobsResult{ChosenCandidates: []tokenLogprob{}}
+	for _, p := range c.Content.Parts {
+		if p.Thought {
+			continue
+		}
+		for _, word := range words(p.text()) {
+			h := fnv.New32a()
+			_, _ = h.Write([]byte(word))
+			t := tokenLogprob{Token: word, TokenID: int(h.Sum32() >> 15), LogProbability: each}
+			c.LogprobsResult.ChosenCandidates = append(c.LogprobsResult.ChosenCandidates, t)
+			if cfg.Logprobs != nil {
+				c.LogprobsResult.TopCandidates = append(c.LogprobsResult.TopCandidates, topCandidates{[]tokenLogprob{t}})
+			}
+		}
+	}
+}

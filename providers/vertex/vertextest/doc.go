@@ -1,0 +1,69 @@
+// Package vertextest emulates the Gemini surface of the Vertex AI platform.
+//
+// It is to this platform what [net/http/httptest] is to HTTP: tests, examples
+// and newcomers run against it with no credentials and no network. A [Server]
+// is an [http.Handler]. It can be reached in memory through [Server.Transport],
+// which also works inside a testing/synctest bubble, or over a loopback socket
+// through [Server.Start].
+//
+//	srv := vertextest.New()
+//	defer srv.Close()
+//	client := &http.Client{Transport: srv.Transport()}
+//
+// # Checks
+//
+// A request is refused where the platform would refuse it, with an error body
+// of the platform's own shape: missing or wrong bearer token, malformed JSON,
+// members the published schema doesn't know, broken turn order, unpaired
+// function calls, missing or altered thought signatures, thinking settings of
+// the wrong generation, parameters a generation no longer takes, and more. See
+// [Check] for the schema alone. [WithoutChecks] switches the body checks off.
+//
+// # Answers
+//
+// Without a script the emulator answers by itself, the same way for the same
+// request:
+//
+//   - A text is echoed (You said: "…".), a greeting is greeted.
+//   - With function declarations and a user text as last content, every
+//     function is called whose name or description shares a word with the text,
+//     once per declared function, or once per place when the text joins several
+//     places with "and" ("in Paris and Rome") and the function requires a place.
+//     Mode ANY always calls, NONE never does, allowedFunctionNames is honoured.
+//     Arguments are made up from the declared schema and the user's words.
+//   - After function responses the answer quotes the results.
+//   - A JSON response type gives JSON that fits the response schema.
+//   - An image modality gives a tiny PNG, on image models.
+//   - Thoughts, thought signatures, usage, maxOutputTokens, stopSequences and
+//     candidateCount follow the facts of the model's generation.
+//
+// [Server.Script] queues replies that are given instead, one per request:
+//
+//	srv.Script(
+//		vertextest.RateLimited(2*time.Second),
+//		vertextest.Text("Hello there.").Paced(50*time.Millisecond),
+//		vertextest.Text("This one breaks off.").CutAfterEvents(2),
+//	)
+//
+// # Caveats
+//
+//   - The emulator takes canonical JSON only: lowerCamelCase names, enum values
+//     in upper case, arrays where arrays belong. The platform is more lenient.
+//   - A token is one character in four, and text is cut at that measure. Count
+//     relations, not numbers. Thinking is billed against maxOutputTokens, so a
+//     small limit on a thinking model may leave no room for an answer, as on
+//     the platform.
+//   - Models are a table of names; any other name is a 404. Add your own with
+//     [WithModel]. Newer models exist in global, us and eu only.
+//   - Budgets on Gemini 3 fail on the platform some of the time; here always.
+//     A mismatch of function responses on Gemini 3.0 to 3.5 isn't an error but
+//     an empty answer, as documented.
+//   - A signature on a function call is bound to name and arguments. It is
+//     checked from 3.6 on, in the current turn only; older models ignore a
+//     wrong one.
+//   - A pattern in a response schema is not honoured by made-up values.
+//   - Grounding, code execution, streamed arguments, caching and compression
+//     are accepted in requests and have no effect on answers.
+//   - Where the wording of an error isn't published, the emulator's is its own;
+//     depend on code and status.
+package vertextest

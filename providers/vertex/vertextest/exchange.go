@@ -1,0 +1,161 @@
+package vertextest
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// exchange is one request on its way through the emulator.
+type exchange struct {
+	server *Server
+	cfg    *config
+	target target
+	route  route
+	sse    bool // alt=sse was asked for
+	header http.Header
+	body   []byte
+
+	// Set by the checks.
+	req    request
+	facts  modelFacts
+	rules  generation
+	silent bool // the answer has to be empty
+}
+
+// inArray reports whether the answer is one JSON array, elements in time.
+func (x *exchange) inArray() bool { return x.route.stream && !x.sse }
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx, leave := s.enter(r.Context())
+	defer leave()
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		abort()
+	}
+	t, ok := parsePath(r.URL.Path)
+	s.record(Request{
+		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: body,
+		Project: t.project, Location: t.location, Model: t.model, Verb: t.verb, Time: time.Now(),
+	})
+	found, known := findRoute(t)
+	if !ok || !known || r.Method != http.MethodPost {
+		s.deliver(ctx, w, HTML404(), pageNotFound(r.URL.Path))
+		return
+	}
+	x := &exchange{
+		server: s, cfg: &s.cfg, target: t, route: found, header: r.Header, body: body,
+		sse: r.URL.Query().Get("alt") == "sse",
+	}
+	reply, res := s.respond(x)
+	s.deliver(ctx, w, reply, res)
+}
+
+// respond checks the request, then renders the reply it gets.
+func (s *Server) respond(x *exchange) (Reply, response) {
+	if err := x.check(); err != nil {
+		return Reply{}, errorResponse(err, x.inArray())
+	}
+	reply := s.next(x.target.model)
+	render := reply.render
+	if render == nil {
+		render = ownAnswer
+	}
+	res, err := render(x)
+	if err != nil {
+		return reply, errorResponse(err, x.inArray())
+	}
+	return reply, res
+}
+
+// check applies everything that can refuse the request, in the platform's order:
+// who asks, what is sent, what it is sent to.
+func (x *exchange) check() error {
+	if err := x.checkToken(); err != nil {
+		return err
+	}
+	kind, _, err := mime.ParseMediaType(x.header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
+		return invalid("Unsupported content type. Expected application/json.")
+	}
+	if x.route.serve == nil {
+		return notFound(x.target)
+	}
+	return x.route.serve(x)
+}
+
+func (x *exchange) checkToken() error {
+	token := bearer(x.header)
+	switch {
+	case x.cfg.withoutAuth:
+		return nil
+	case token == "":
+		return unauthenticated(true, x.route.method)
+	case len(x.cfg.tokens) > 0 && !slices.Contains(x.cfg.tokens, token):
+		return unauthenticated(false, x.route.method)
+	}
+	return nil
+}
+
+// checkGenerate checks the body of generateContent and its streaming form.
+func checkGenerate(x *exchange) error {
+	v, err := decodeBody(x.body)
+	if err != nil {
+		return err
+	}
+	if !x.cfg.withoutChecks {
+		if err := checkValue("GenerateContentRequest", v); err != nil {
+			return err
+		}
+	}
+	if err := json.Unmarshal(x.body, &x.req); err != nil && !x.cfg.withoutChecks {
+		return invalid("Invalid JSON payload received.")
+	}
+	if err := x.findModel(); err != nil {
+		return err
+	}
+	if !x.cfg.withoutChecks {
+		if err := x.applyRules(); err != nil {
+			return err
+		}
+	}
+	x.server.countSentinels(countSentinels(x.req.Contents))
+	return nil
+}
+
+// findModel looks up the facts of the model or tuned endpoint.
+func (x *exchange) findModel() error {
+	name := x.target.model
+	if x.target.publisher == "" {
+		name = "gemini-2.5-flash"
+		if base, ok := x.cfg.endpoints[x.target.model]; ok {
+			name = base
+		}
+	}
+	facts, ok := lookUp(x.cfg.models, name)
+	if !ok || !facts.where.serves(x.target.location) {
+		return notFound(x.target)
+	}
+	x.facts, x.rules = facts, generationOf(facts.version)
+	return nil
+}
+
+// pause waits for d of the clock, or reports false when ctx ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
