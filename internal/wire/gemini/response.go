@@ -330,7 +330,7 @@ func (u *Usage) decode(r *jsonx.Reader) {
 		case "candidatesTokensDetails":
 			u.CandidatesAudio = audioTokens(r)
 		case "trafficType":
-			u.TrafficType = r.Intern("ON_DEMAND")
+			u.TrafficType = enum(r, trafficNumbers, "ON_DEMAND")
 		default:
 			r.Skip()
 		}
@@ -351,7 +351,7 @@ func audioTokens(r *jsonx.Reader) int64 {
 		for r.Object(); r.NextKey(); {
 			switch string(r.Key()) {
 			case "modality":
-				audio = enum(r, nil, "TEXT") == "AUDIO"
+				audio = enum(r, modalityNumbers, "TEXT") == "AUDIO"
 			case "tokenCount":
 				n = r.LooseInt()
 			default:
@@ -386,3 +386,10 @@ var finishNumbers = []string{
 
 // blockNumbers are the enum numbers of PromptFeedback.BlockedReason.
 var blockNumbers = []string{"", "SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT"}
+
+// trafficNumbers are the enum numbers of UsageMetadata.TrafficType, and
+// modalityNumbers those of Modality.
+var (
+	trafficNumbers  = []string{"", "ON_DEMAND", "PROVISIONED_THROUGHPUT"}
+	modalityNumbers = []string{"", "TEXT", "IMAGE", "VIDEO", "AUDIO", "DOCUMENT"}
+)
