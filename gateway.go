@@ -83,6 +83,7 @@ type Client struct {
 
 	engine   *pipeline.Engine
 	settings *pipeline.Settings
+	none     *pipeline.Settings // the settings of a call without options
 	models   *catalog.Models
 }
 
@@ -110,7 +111,7 @@ func New(opts ...ClientOption) (*Client, error) {
 }
 
 func newClient(engine *pipeline.Engine, settings *pipeline.Settings, models *catalog.Models) *Client {
-	c := &Client{engine: engine, settings: settings, models: models}
+	c := &Client{engine: engine, settings: settings, none: &pipeline.Settings{}, models: models}
 	c.Chat.Completions.client = c
 	return c
 }
@@ -137,10 +138,10 @@ func (c *Client) Close() error { return c.engine.Close() }
 
 // call collects the settings of one call.
 func (c *Client) call(opts []RequestOption) (*pipeline.Settings, error) {
-	s := &pipeline.Settings{}
 	if len(opts) == 0 {
-		return s, nil
+		return c.none, nil
 	}
+	s := &pipeline.Settings{}
 	var errs []error
 	for _, o := range opts {
 		if err := o.applyRequest(s); err != nil {
@@ -272,7 +273,7 @@ func WithAccessToken(token string) Option {
 		if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 			return invalidOption("access_token", "must be the bare token, without \"Bearer\"")
 		}
-		s.Token = pipeline.StaticToken(token)
+		s.Token = pipeline.NewStaticToken(token)
 		return nil
 	})
 }

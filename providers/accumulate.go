@@ -14,6 +14,7 @@ const maxChoices = 128
 type Accumulator struct {
 	answer  ChatCompletion
 	choices []choiceFold
+	room    [1]choiceFold // for the usual single choice
 }
 
 // choiceFold is one choice in the making.
@@ -23,6 +24,7 @@ type choiceFold struct {
 	text   textFold
 	calls  []callFold
 	blocks []blockFold
+	room   [2]blockFold // for the usual thinking and text
 }
 
 type callFold struct {
@@ -31,31 +33,33 @@ type callFold struct {
 }
 
 type blockFold struct {
-	part ContentPart
-	text textFold
+	part      ContentPart
+	text      textFold
+	signature textFold
 }
 
 // textFold joins strings; a single one is kept as it is, without a copy.
 type textFold struct {
 	first string
-	rest  strings.Builder
+	rest  *strings.Builder // a pointer, since folds move when lists grow
 }
 
 func (t *textFold) add(s string) {
 	switch {
 	case s == "":
-	case t.rest.Len() > 0:
+	case t.rest != nil:
 		t.rest.WriteString(s)
 	case t.first == "":
 		t.first = s
 	default:
+		t.rest = new(strings.Builder)
 		t.rest.WriteString(t.first)
 		t.rest.WriteString(s)
 	}
 }
 
 func (t *textFold) String() string {
-	if t.rest.Len() > 0 {
+	if t.rest != nil {
 		return t.rest.String()
 	}
 	return t.first
@@ -82,6 +86,9 @@ func (a *Accumulator) Add(c *ChatCompletionChunk) error {
 	if c.Meta != nil {
 		out.Meta = *c.Meta
 	}
+	if err := out.Extra.merge(c.Extra); err != nil {
+		return err
+	}
 	for i := range c.Choices {
 		if err := a.addChoice(&c.Choices[i]); err != nil {
 			return err
@@ -93,6 +100,9 @@ func (a *Accumulator) Add(c *ChatCompletionChunk) error {
 func (a *Accumulator) addChoice(c *ChunkChoice) error {
 	if c.Index < 0 || c.Index >= maxChoices {
 		return outOfRange("choices", c.Index)
+	}
+	if a.choices == nil {
+		a.choices = a.room[:0]
 	}
 	for len(a.choices) <= c.Index {
 		a.choices = append(a.choices, choiceFold{})
@@ -107,10 +117,8 @@ func (a *Accumulator) addChoice(c *ChunkChoice) error {
 		f.choice.NativeFinishReason = c.NativeFinishReason
 	}
 	f.addLogprobs(c.Logprobs)
-	for name, value := range c.Extra.All() {
-		if err := f.choice.Extra.Set(name, value); err != nil {
-			return err
-		}
+	if err := f.choice.Extra.merge(c.Extra); err != nil {
+		return err
 	}
 	return f.addDelta(&c.Delta)
 }
@@ -137,12 +145,7 @@ func (f *choiceFold) addDelta(d *Delta) error {
 			return err
 		}
 	}
-	for name, value := range d.Extra.All() {
-		if err := f.choice.Message.Extra.Set(name, value); err != nil {
-			return err
-		}
-	}
-	return nil
+	return f.choice.Message.Extra.merge(d.Extra)
 }
 
 func (f *choiceFold) addCall(d *ToolCallDelta) error {
@@ -156,22 +159,28 @@ func (f *choiceFold) addCall(d *ToolCallDelta) error {
 	if d.ID != "" {
 		c.call.ID = d.ID
 	}
+	if d.Type != "" {
+		c.call.Type = d.Type
+	}
 	if d.Function.Name != "" {
 		c.call.Function.Name = d.Function.Name
 	}
 	if d.Function.ThoughtSignature != "" {
 		c.call.Function.ThoughtSignature = d.Function.ThoughtSignature
 	}
-	if len(d.Function.Extra) > 0 {
-		c.call.Function.Extra = d.Function.Extra
-	}
 	c.arguments.add(d.Function.Arguments)
-	return nil
+	if err := c.call.Function.Extra.merge(d.Function.Extra); err != nil {
+		return err
+	}
+	return c.call.Extra.merge(d.Extra)
 }
 
 func (f *choiceFold) addBlock(d *ContentBlockDelta) error {
 	if d.Index < 0 || d.Index > len(f.blocks) {
 		return outOfRange("content_blocks", d.Index)
+	}
+	if f.blocks == nil {
+		f.blocks = f.room[:0]
 	}
 	if d.Index == len(f.blocks) {
 		f.blocks = append(f.blocks, blockFold{})
@@ -183,27 +192,34 @@ func (f *choiceFold) addBlock(d *ContentBlockDelta) error {
 	b.text.add(d.Delta.Text)
 	b.text.add(d.Delta.Thinking)
 	b.text.add(d.Delta.Data)
-	b.part.Signature += d.Delta.Signature
+	b.signature.add(d.Delta.Signature)
 	if d.Delta.ImageURL != nil {
 		b.part.ImageURL = d.Delta.ImageURL
 	}
-	if len(d.Delta.Extra) > 0 {
-		b.part.Extra = d.Delta.Extra
+	if d.Delta.InputAudio != nil {
+		b.part.InputAudio = d.Delta.InputAudio
 	}
-	return nil
+	if d.Delta.File != nil {
+		b.part.File = d.Delta.File
+	}
+	return b.part.Extra.merge(d.Delta.Extra)
 }
 
 // Completion returns the answer as far as it has come. The accumulator must
 // not be added to afterwards.
 func (a *Accumulator) Completion() *ChatCompletion {
-	out := a.answer
-	out.Choices = make([]Choice, 0, len(a.choices))
+	room := &struct {
+		answer ChatCompletion
+		choice [1]Choice
+	}{answer: a.answer}
+	out := &room.answer
+	out.Choices = room.choice[:0]
 	for i := range a.choices {
 		if f := &a.choices[i]; f.seen {
 			out.Choices = append(out.Choices, f.finish())
 		}
 	}
-	return &out
+	return out
 }
 
 func (f *choiceFold) finish() Choice {
@@ -232,6 +248,7 @@ func (f *choiceFold) finish() Choice {
 
 func (b *blockFold) finish() ContentPart {
 	p := b.part
+	p.Signature = b.signature.String()
 	switch p.Type {
 	case PartThinking, "":
 		p.Type, p.Thinking = PartThinking, b.text.String()

@@ -15,7 +15,7 @@ func (c *ChatCompletion) UnmarshalJSON(data []byte) error {
 func (c *ChatCompletion) AppendJSON(dst []byte) ([]byte, error) {
 	w := writer(dst)
 	c.encode(&w)
-	return w.Bytes(), w.Err()
+	return append(dst, w.Bytes()...), w.Err()
 }
 
 func (c *ChatCompletion) encode(w *jsonx.Writer) {
@@ -192,7 +192,7 @@ func (c *ChatCompletionChunk) UnmarshalJSON(data []byte) error {
 func (c *ChatCompletionChunk) AppendJSON(dst []byte) ([]byte, error) {
 	w := writer(dst)
 	c.encode(&w)
-	return w.Bytes(), w.Err()
+	return append(dst, w.Bytes()...), w.Err()
 }
 
 func (c *ChatCompletionChunk) encode(w *jsonx.Writer) {
@@ -347,21 +347,9 @@ func (u *Usage) encode(w *jsonx.Writer) {
 	w.Key("total_tokens")
 	w.Int(u.TotalTokens)
 	w.Key("prompt_tokens_details")
-	w.BeginObject()
-	w.Key("cached_tokens")
-	w.Int(u.PromptTokensDetails.CachedTokens)
-	w.Key("audio_tokens")
-	w.Int(u.PromptTokensDetails.AudioTokens)
-	w.Members(u.PromptTokensDetails.Extra)
-	w.EndObject()
+	u.PromptTokensDetails.encode(w)
 	w.Key("completion_tokens_details")
-	w.BeginObject()
-	w.Key("reasoning_tokens")
-	w.Int(u.CompletionTokensDetails.ReasoningTokens)
-	w.Key("audio_tokens")
-	w.Int(u.CompletionTokensDetails.AudioTokens)
-	w.Members(u.CompletionTokensDetails.Extra)
-	w.EndObject()
+	u.CompletionTokensDetails.encode(w)
 	w.Members(u.Extra)
 	w.EndObject()
 }
@@ -376,15 +364,39 @@ func (u *Usage) decode(r *jsonx.Reader) {
 		case "total_tokens":
 			u.TotalTokens = r.Int()
 		case "prompt_tokens_details":
-			d := &u.PromptTokensDetails
-			decodeDetails(r, "cached_tokens", &d.CachedTokens, &d.AudioTokens, &d.Extra)
+			u.PromptTokensDetails.decode(r)
 		case "completion_tokens_details":
-			d := &u.CompletionTokensDetails
-			decodeDetails(r, "reasoning_tokens", &d.ReasoningTokens, &d.AudioTokens, &d.Extra)
+			u.CompletionTokensDetails.decode(r)
 		default:
 			u.Extra.keep(r)
 		}
 	}
+}
+
+func (d *PromptTokensDetails) encode(w *jsonx.Writer) {
+	encodeDetails(w, "cached_tokens", d.CachedTokens, d.AudioTokens, d.Extra)
+}
+
+func (d *PromptTokensDetails) decode(r *jsonx.Reader) {
+	decodeDetails(r, "cached_tokens", &d.CachedTokens, &d.AudioTokens, &d.Extra)
+}
+
+func (d *CompletionTokensDetails) encode(w *jsonx.Writer) {
+	encodeDetails(w, "reasoning_tokens", d.ReasoningTokens, d.AudioTokens, d.Extra)
+}
+
+func (d *CompletionTokensDetails) decode(r *jsonx.Reader) {
+	decodeDetails(r, "reasoning_tokens", &d.ReasoningTokens, &d.AudioTokens, &d.Extra)
+}
+
+func encodeDetails(w *jsonx.Writer, name string, value, audio int64, extra Extra) {
+	w.BeginObject()
+	w.Key(name)
+	w.Int(value)
+	w.Key("audio_tokens")
+	w.Int(audio)
+	w.Members(extra)
+	w.EndObject()
 }
 
 func decodeDetails(r *jsonx.Reader, name string, value, audio *int64, extra *Extra) {

@@ -173,7 +173,7 @@ func (e *Error) AppendJSON(dst []byte) []byte {
 		w.String(e.Provider)
 	}
 	w.EndObject()
-	return w.Bytes()
+	return append(dst, w.Bytes()...)
 }
 
 // appendNative writes what the platform said beyond the OpenAI envelope.
@@ -182,7 +182,7 @@ func (e *Error) appendNative(w *jsonx.Writer) {
 		w.Key("native_status")
 		w.String(e.NativeStatus)
 	}
-	if len(e.Details) > 0 {
+	if jsonx.Valid(e.Details) {
 		w.Key("details")
 		w.Raw(e.Details)
 	}

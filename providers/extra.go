@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"bytes"
 	"encoding/json"
 	"iter"
 	"slices"
@@ -43,6 +44,23 @@ func (e Extra) All() iter.Seq2[string, json.RawMessage] {
 			}
 		}
 	}
+}
+
+// merge lays the members of other over those of e.
+func (e *Extra) merge(other Extra) error {
+	if len(*e) == 0 {
+		*e = other
+		return nil
+	}
+	for name, value := range other.All() {
+		if have, ok := e.Get(name); ok && bytes.Equal(have, value) {
+			continue
+		}
+		if err := e.Set(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // keep adds the member the reader stands at.

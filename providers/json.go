@@ -6,10 +6,12 @@ import (
 	"github.com/b650d4bf/gateway/internal/jsonx"
 )
 
-// writer returns a JSON writer that appends to dst.
+// writer returns a JSON writer that writes into the spare room of dst. The
+// caller appends what it wrote to dst, which costs nothing when the room was
+// enough.
 func writer(dst []byte) jsonx.Writer {
 	var w jsonx.Writer
-	w.Reset(dst)
+	w.Reset(dst[len(dst):])
 	return w
 }
 

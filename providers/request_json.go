@@ -269,7 +269,9 @@ func (s *JSONSchema) decode(r *jsonx.Reader) {
 		case "description":
 			s.Description = r.String()
 		case "schema":
-			s.Schema = r.Raw()
+			if !r.Null() {
+				s.Schema = r.Raw()
+			}
 		case "strict":
 			s.Strict = optional(r, r.Bool)
 		default:

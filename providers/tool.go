@@ -55,6 +55,7 @@ type ToolCallDelta struct {
 	ID       string
 	Type     string
 	Function FunctionCall
+	Extra    Extra
 }
 
 // ToolChoice is the tool_choice member: a mode, or one function by name. Its

@@ -152,6 +152,7 @@ func (d *ToolCallDelta) encode(w *jsonx.Writer) {
 	putString(w, "thought_signature", d.Function.ThoughtSignature)
 	w.Members(d.Function.Extra)
 	w.EndObject()
+	w.Members(d.Extra)
 	w.EndObject()
 }
 
@@ -167,7 +168,7 @@ func (d *ToolCallDelta) decode(r *jsonx.Reader) {
 		case "function":
 			d.Function.decode(r)
 		default:
-			r.Skip()
+			d.Extra.keep(r)
 		}
 	}
 }
@@ -197,8 +198,23 @@ func (c *ToolChoice) encode(w *jsonx.Writer) {
 	case "allowed_tools":
 		c.encodeAllowed(w)
 	default:
-		w.String(c.Mode)
+		c.encodeMode(w)
 	}
+}
+
+// encodeMode writes a mode, or, when there is more than that, an object of
+// another type.
+func (c *ToolChoice) encodeMode(w *jsonx.Writer) {
+	if c.Name == "" && len(c.Extra) == 0 {
+		w.String(c.Mode)
+		return
+	}
+	w.BeginObject()
+	w.Key("type")
+	w.String(c.Mode)
+	putString(w, "name", c.Name)
+	w.Members(c.Extra)
+	w.EndObject()
 }
 
 func (c *ToolChoice) encodeAllowed(w *jsonx.Writer) {

@@ -1,6 +1,8 @@
 package providers
 
 import (
+	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -8,8 +10,8 @@ import (
 )
 
 // Validate checks what no provider could send: the model and the messages are
-// there, roles are known, tool arguments are JSON and every tool result answers
-// exactly one call. The error is an [ErrInvalidRequest] that names the member.
+// there, somebody asks something, roles are known, tool arguments are JSON and
+// every tool call has exactly one result. The error is an [ErrInvalidRequest] that names the member.
 func (q *ChatCompletionRequest) Validate() error {
 	if q.Model == "" {
 		return Invalid("model", `a model is required, such as "gemini-2.5-flash" or "@slug/model"`)
@@ -27,7 +29,7 @@ func (q *ChatCompletionRequest) Validate() error {
 		return err
 	}
 	if !v.turn {
-		return Invalid("messages", "a user, assistant or tool message is required beside the system messages")
+		return Invalid("messages", "a user or tool message is required: there is nothing to answer")
 	}
 	for i := range q.Tools {
 		if err := validateTool(i, &q.Tools[i]); err != nil {
@@ -39,7 +41,7 @@ func (q *ChatCompletionRequest) Validate() error {
 
 // validator follows the tool calls that still wait for their result.
 type validator struct {
-	turn    bool
+	turn    bool       // a user or tool message was there
 	calls   []ToolCall // of the last assistant turn
 	call    int        // that turn's index in messages
 	answers []int      // index of the message that answers each call, or -1
@@ -58,7 +60,6 @@ func (v *validator) message(i int, m *Message) error {
 		v.turn = true
 		return nil
 	case RoleAssistant:
-		v.turn = true
 		return v.assistant(i, m)
 	case RoleTool:
 		v.turn = true
@@ -80,7 +81,7 @@ func (v *validator) assistant(i int, m *Message) error {
 			return Invalid(at(i, path+".function.name"), "a function name is required")
 		}
 		if !isObjectText(c.Function.Arguments) {
-			return Invalid(at(i, path+".function.arguments"), "not the text of a JSON object")
+			return Invalid(at(i, path+".function.arguments"), `not the text of a JSON object: use "{}" for no arguments`)
 		}
 		v.answers = append(v.answers, -1)
 	}
@@ -92,15 +93,22 @@ func (v *validator) assistant(i int, m *Message) error {
 func (v *validator) result(i int, m *Message) error {
 	j := matchCall(v.calls, v.answers, m.ToolCallID)
 	switch {
+	case m.ToolCallID == "" && !v.waiting():
+		return Invalid(at(i, "tool_call_id"), "no tool call of the assistant message before waits for a result: remove the message")
 	case j == callUnknown && m.ToolCallID == "":
 		return Invalid(at(i, "tool_call_id"), "required: the id of the tool call that this message answers")
 	case j == callUnknown:
-		return Invalid(at(i, "tool_call_id"), "no tool call of the assistant message before has this id")
+		return Invalid(at(i, "tool_call_id"), "no tool call of the assistant message before has this id: repeat the id as it was given")
 	case j == callAnswered:
-		return Invalid(at(i, "tool_call_id"), "this tool call already has a result")
+		return Invalid(at(i, "tool_call_id"), "this tool call already has a result: every call takes exactly one")
 	}
 	v.answers[j] = i
 	return nil
+}
+
+// waiting reports whether a call still waits for its result.
+func (v *validator) waiting() bool {
+	return slices.ContainsFunc(v.answers, func(i int) bool { return i < 0 })
 }
 
 func (v *validator) unanswered() error {
@@ -148,8 +156,8 @@ func validateTool(i int, t *Tool) error {
 	if t.Function.Name == "" {
 		return Invalid(path+".function.name", "a function name is required")
 	}
-	if p := t.Function.Parameters; len(p) > 0 && !isObjectText(string(p)) {
-		return Invalid(path+".function.parameters", "not a JSON Schema object")
+	if p := bytes.TrimSpace(t.Function.Parameters); len(p) > 0 && (p[0] != '{' || !jsonx.Valid(p)) {
+		return Invalid(path+".function.parameters", `not a JSON object: give a JSON Schema of type "object", or leave it out`)
 	}
 	return nil
 }
@@ -157,7 +165,7 @@ func validateTool(i int, t *Tool) error {
 // isObjectText reports whether s is empty or a valid JSON object.
 func isObjectText(s string) bool {
 	s = strings.TrimSpace(s)
-	return s == "" || s[0] == '{' && jsonx.Valid([]byte(s))
+	return s == "" || s[0] == '{' && jsonx.ValidString(s)
 }
 
 func at(i int, member string) string { return "messages[" + strconv.Itoa(i) + "]." + member }

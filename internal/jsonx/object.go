@@ -18,6 +18,9 @@ func Valid(data []byte) bool {
 // Lookup returns the raw value of the first member of obj with the key. The
 // value aliases obj.
 func Lookup(obj []byte, key string) ([]byte, bool) {
+	if len(obj) == 0 {
+		return nil, false
+	}
 	r := NewReader(obj)
 	for r.Object(); r.NextKey(); {
 		if string(r.Key()) == key {
@@ -33,6 +36,9 @@ func Lookup(obj []byte, key string) ([]byte, bool) {
 // first error. The values alias obj.
 func Members(obj []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
+		if len(obj) == 0 {
+			return
+		}
 		r := NewReader(obj)
 		for r.Object(); r.NextKey(); {
 			key := string(r.Key())

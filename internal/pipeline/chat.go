@@ -29,27 +29,25 @@ func (e *Engine) Chat(ctx context.Context, client, call *Settings, req *provider
 }
 
 func (e *Engine) chat(ctx context.Context, rec *recorder, client, call *Settings, req *providers.ChatCompletionRequest) (*providers.ChatCompletion, error) {
-	r, err := e.prepare(ctx, rec, client, call, req)
-	if err != nil {
+	if err := e.prepare(ctx, rec, client, call, req); err != nil {
 		return nil, err
 	}
-	return r.provider.ChatCompletion(ctx, &r.target, req)
+	return rec.route.provider.ChatCompletion(ctx, &rec.route.target, req)
 }
 
 // prepare finds what is wrong before anything is sent, and the target.
-func (e *Engine) prepare(ctx context.Context, rec *recorder, client, call *Settings, req *providers.ChatCompletionRequest) (route, error) {
+func (e *Engine) prepare(ctx context.Context, rec *recorder, client, call *Settings, req *providers.ChatCompletionRequest) error {
 	if e.closed.Load() {
-		return route{}, errClosed()
+		return errClosed()
 	}
 	if err := req.Validate(); err != nil {
-		return route{}, err
+		return err
 	}
-	r, err := e.resolve(ctx, client, call, req.Model)
-	if err != nil {
-		return route{}, err
+	if err := e.resolve(ctx, client, call, req.Model, &rec.route); err != nil {
+		return err
 	}
-	rec.target(&r.target)
-	return r, nil
+	rec.routed()
+	return nil
 }
 
 // Stream is one streamed answer on its way to the caller.
@@ -79,10 +77,10 @@ func (e *Engine) ChatStream(ctx context.Context, client, call *Settings, req *pr
 }
 
 func (e *Engine) chatStream(ctx context.Context, rec *recorder, client, call *Settings, req *providers.ChatCompletionRequest) (*Stream, error) {
-	r, err := e.prepare(ctx, rec, client, call, req)
-	if err != nil {
+	if err := e.prepare(ctx, rec, client, call, req); err != nil {
 		return nil, err
 	}
+	r := &rec.route
 	reader, err := r.provider.ChatCompletionStream(ctx, &r.target, req)
 	if err != nil {
 		return nil, err

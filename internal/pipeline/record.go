@@ -18,6 +18,7 @@ type recorder struct {
 	logger    *zap.Logger
 	ctx       context.Context // the call's, as the observers made it
 	record    providers.Record
+	route     route // where the call goes, once that is known
 }
 
 func newRecorder(client, call *Settings, operation, model string, stream bool) *recorder {
@@ -68,9 +69,9 @@ func (r *recorder) start(ctx context.Context) context.Context {
 	return ctx
 }
 
-// target notes where the call goes.
-func (r *recorder) target(t *providers.Target) {
-	m := &r.record.Meta
+// routed notes where the call goes.
+func (r *recorder) routed() {
+	t, m := &r.route.target, &r.record.Meta
 	m.Provider, m.Slug, m.Model = t.Provider, t.Slug, t.Model
 }
 

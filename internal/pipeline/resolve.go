@@ -22,23 +22,24 @@ type route struct {
 
 // resolve finds the provider and the target of a model reference. The slug in
 // the model wins over the call's provider, and that one over the client's.
-func (e *Engine) resolve(ctx context.Context, client, call *Settings, model string) (route, error) {
+func (e *Engine) resolve(ctx context.Context, client, call *Settings, model string, r *route) error {
 	slug, model, err := splitSlug(model)
 	if err != nil {
-		return route{}, err
+		return err
 	}
 	entry, err := e.entry(client, call, slug)
 	if err != nil {
-		return route{}, err
+		return err
 	}
 	p, ok := e.providers[entry.Provider]
 	if !ok {
-		return route{}, &providers.Error{
+		return &providers.Error{
 			Code: providers.ErrProviderNotFound, Param: "provider",
 			Message: fmt.Sprintf("the catalog entry %q names the provider %q, which this version does not have", entry.Slug, entry.Provider),
 		}
 	}
-	r := route{provider: p, target: providers.Target{
+	r.provider = p
+	r.target = providers.Target{
 		Slug:           entry.Slug,
 		Provider:       entry.Provider,
 		Model:          model,
@@ -46,13 +47,13 @@ func (e *Engine) resolve(ctx context.Context, client, call *Settings, model stri
 		ProjectID:      first(call.ProjectID, entry.ProjectID, client.ProjectID),
 		BaseURL:        first(call.BaseURL, entry.BaseURL, client.BaseURL),
 		UniverseDomain: first(call.UniverseDomain, entry.UniverseDomain, client.UniverseDomain),
+		Header:         headers(client.Header, entry.Headers, call.Header),
 		Timeouts:       timeouts(client.Timeouts, call.Timeouts),
-	}}
-	r.target.Header = headers(client.Header, entry.Headers, call.Header)
-	if r.target.Token, err = e.token(client, call, &entry); err != nil {
-		return route{}, err
 	}
-	return r, e.place(ctx, &r.target)
+	if r.target.Token, err = e.token(client, call, &entry); err != nil {
+		return err
+	}
+	return e.place(ctx, &r.target)
 }
 
 // splitSlug splits @slug/model at the first slash.

@@ -3,6 +3,9 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"strings"
 	"sync"
 
 	"cloud.google.com/go/auth"
@@ -139,24 +142,24 @@ func (s *Sources) Close() error {
 	return errors.Join(errs...)
 }
 
-// StaticToken is a token that came with one call.
-type StaticToken string
+// StaticToken is a ready token that is never renewed.
+type StaticToken struct{ header string }
+
+// NewStaticToken returns a source of the one token.
+func NewStaticToken(token string) *StaticToken { return &StaticToken{header: "Bearer " + token} }
 
 // Token returns the token.
-func (t StaticToken) Token(context.Context) (*auth.Token, error) {
-	return &auth.Token{Value: string(t), Type: "Bearer"}, nil
+func (t *StaticToken) Token(context.Context) (*auth.Token, error) {
+	return &auth.Token{Value: strings.TrimPrefix(t.header, "Bearer "), Type: "Bearer"}, nil
 }
 
 // Header returns the authorization header.
-func (t StaticToken) Header(context.Context) (authorization, quotaProject string, err error) {
-	return "Bearer " + string(t), "", nil
+func (t *StaticToken) Header(context.Context) (authorization, quotaProject string, err error) {
+	return t.header, "", nil
 }
 
-// String hides the token.
-func (StaticToken) String() string { return "[redacted]" }
-
-// GoString hides the token.
-func (StaticToken) GoString() string { return "[redacted]" }
+// Format hides the token from every verb.
+func (*StaticToken) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "[redacted]") }
 
 func errClosed() error {
 	return &providers.Error{Code: providers.ErrClosed, Message: "the client was closed"}

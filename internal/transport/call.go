@@ -135,11 +135,11 @@ type Payload struct {
 	refs atomic.Int32
 }
 
-// NewPayload takes over the buffer. Release it, or hand it to Do once.
-func NewPayload(buf *jsonx.Buffer) *Payload {
-	p := &Payload{buf: buf}
+// Hold takes over the buffer, with one share for the caller. Release gives it
+// up, and so does handing the payload to Do.
+func (p *Payload) Hold(buf *jsonx.Buffer) {
+	p.buf = buf
 	p.refs.Store(1)
-	return p
 }
 
 // Bytes returns the body.

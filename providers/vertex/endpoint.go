@@ -10,54 +10,84 @@ import (
 // publicUniverse is the domain of the public cloud.
 const publicUniverse = "googleapis.com"
 
-// host returns the platform's host for a location.
+// writeHost writes the platform's host for a location.
 //
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/learn/locations
-func host(region, universe string) string {
+func writeHost(b *strings.Builder, region, universe string) {
+	switch region {
+	case "global":
+		b.WriteString("aiplatform.")
+	case "us", "eu":
+		b.WriteString("aiplatform.")
+		b.WriteString(region)
+		b.WriteString(".rep.")
+	default:
+		b.WriteString(region)
+		b.WriteString("-aiplatform.")
+	}
 	if universe == "" {
 		universe = publicUniverse
 	}
-	switch region {
-	case "global":
-		return "aiplatform." + universe
-	case "us", "eu":
-		return "aiplatform." + region + ".rep." + universe
-	}
-	return region + "-aiplatform." + universe
+	b.WriteString(universe)
 }
 
 // endpoint builds the URL of a method of the model, such as
-// https://HOST/v1/projects/P/locations/L/publishers/google/models/M:verb.
+// https://HOST/v1/projects/P/locations/L/publishers/google/models/M:verb. Host
+// and path share one string.
 func endpoint(t *providers.Target, m *model, verb, query string) (*url.URL, error) {
-	u, err := base(t)
-	if err != nil {
-		return nil, err
-	}
-	path := m.resource
-	if path == "" {
+	if m.resource == "" {
 		if err := checkPlace(t); err != nil {
 			return nil, err
 		}
-		path = "projects/" + t.ProjectID + "/locations/" + t.Region + "/publishers/" + m.publisher + "/models/" + m.name
 	}
-	u.Path = "/v1/" + path + ":" + verb
-	u.RawQuery = query
+	u := &url.URL{Scheme: "https", RawQuery: query}
+	var b strings.Builder
+	b.Grow(256)
+	if t.BaseURL != "" {
+		if err := writeBase(&b, u, t.BaseURL); err != nil {
+			return nil, err
+		}
+	} else {
+		if !isRegion(t.Region) {
+			return nil, errNoRegion()
+		}
+		writeHost(&b, t.Region, t.UniverseDomain)
+		u.Host = b.String()
+	}
+	path := b.Len()
+	if prefix := u.Path; prefix != "" {
+		b.WriteString(prefix)
+	}
+	b.WriteString("/v1/")
+	writeResource(&b, t, m)
+	b.WriteByte(':')
+	b.WriteString(verb)
+	u.Path = b.String()[path:]
 	return u, nil
 }
 
-// base returns scheme and host: the target's base URL, or the platform's host.
-func base(t *providers.Target) (*url.URL, error) {
-	if t.BaseURL == "" {
-		if !isRegion(t.Region) {
-			return nil, badPlace("region", "no region is set: use WithRegion, such as WithRegion(\"global\"), or the catalog entry's region")
-		}
-		return &url.URL{Scheme: "https", Host: host(t.Region, t.UniverseDomain)}, nil
+// writeResource writes the resource name of the model.
+func writeResource(b *strings.Builder, t *providers.Target, m *model) {
+	if m.resource != "" {
+		b.WriteString(m.resource)
+		return
 	}
-	u, err := url.Parse(t.BaseURL)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || strings.Trim(u.Path, "/") != "" {
-		return nil, badPlace("base_url", "the base URL must be a scheme and a host, such as https://example.com")
+	for _, s := range [...]string{
+		"projects/", t.ProjectID, "/locations/", t.Region, "/publishers/", m.publisher, "/models/", m.name,
+	} {
+		b.WriteString(s)
 	}
-	return &url.URL{Scheme: u.Scheme, Host: u.Host}, nil
+}
+
+// writeBase takes scheme, host and path prefix of a base URL.
+func writeBase(b *strings.Builder, u *url.URL, base string) error {
+	p, err := url.Parse(base)
+	if err != nil || p.Host == "" || p.Scheme != "https" && p.Scheme != "http" || p.User != nil || p.RawQuery != "" {
+		return badPlace("base_url", "the base URL must be absolute, such as https://example.com, without user, query and fragment")
+	}
+	b.WriteString(p.Host)
+	u.Scheme, u.Host, u.Path = p.Scheme, p.Host, strings.TrimRight(p.Path, "/")
+	return nil
 }
 
 // checkPlace finds a project or region that is missing or can't be one, before
@@ -69,11 +99,15 @@ func checkPlace(t *providers.Target) error {
 	case !isProject(t.ProjectID):
 		return badPlace("project_id", "not a project id or number")
 	case t.Region == "":
-		return badPlace("region", "no region is set: use WithRegion, such as WithRegion(\"global\"), or the catalog entry's region")
+		return errNoRegion()
 	case !isRegion(t.Region):
 		return badPlace("region", "not a region: use a name such as us-central1, or global, us or eu")
 	}
 	return nil
+}
+
+func errNoRegion() error {
+	return badPlace("region", "no region is set: use WithRegion, such as WithRegion(\"global\"), or the catalog entry's region")
 }
 
 func badPlace(param, message string) error {

@@ -1,7 +1,6 @@
 package vertex
 
 import (
-	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/internal/sse"
 	"github.com/b650d4bf/gateway/providers"
 )
@@ -10,8 +9,9 @@ import (
 type family interface {
 	// verb is the method of the model, with the query it needs.
 	verb(stream bool) (verb, query string)
-	// encode writes the request body.
-	encode(m *model, q *providers.ChatCompletionRequest, w *jsonx.Writer) ([]providers.Warning, error)
+	// encode writes the request body into buf, from its beginning, and returns
+	// it with what could not be said.
+	encode(m *model, q *providers.ChatCompletionRequest, buf []byte) ([]byte, []providers.Warning, error)
 	// newDecoder returns a decoder for the answer to q. whole says that the
 	// answer comes in one piece.
 	newDecoder(m *model, q *providers.ChatCompletionRequest, whole bool) decoder

@@ -1,6 +1,7 @@
 package vertex
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -18,16 +19,12 @@ func (e *geminiEncoder) generationConfig() error {
 	open := e.w.Len()
 	e.sampling()
 	e.penalties()
-	for _, write := range []func() error{e.maxTokens, e.candidates, e.stop, e.logprobs, e.responseFormat, e.thinking} {
-		if err := write(); err != nil {
-			return err
-		}
+	if err := cmp.Or(e.maxTokens(), e.candidates(), e.stop(), e.logprobs(), e.responseFormat(), e.thinking()); err != nil {
+		return err
 	}
 	e.seed()
 	e.modalities()
-	if err := e.configExtras(); err != nil {
-		return err
-	}
+	e.configExtras()
 	if e.w.Len() == open {
 		e.w.Truncate(start)
 		return nil
@@ -208,7 +205,7 @@ func (e *geminiEncoder) responseFormat() error {
 		return providers.Invalid("response_format.json_schema.schema", "a JSON Schema is required")
 	}
 	e.w.Key("responseJsonSchema")
-	writeSchema(e.w, "response_format.json_schema.schema", f.JSONSchema.Schema, e.warn)
+	e.rewriteSchema("response_format.json_schema.schema", f.JSONSchema.Schema)
 	return nil
 }
 
@@ -234,7 +231,12 @@ func (e *geminiEncoder) labels() error {
 // extras writes the members that the platform knows by name and warns of the
 // others.
 func (e *geminiEncoder) extras() error {
-	for name, value := range jsonx.Members(e.q.Extra) {
+	if len(e.q.Extra) == 0 {
+		return nil
+	}
+	r := jsonx.NewReader(e.q.Extra)
+	for r.Object(); r.NextKey(); {
+		name, value := string(r.Key()), r.Raw()
 		p := findParam(name)
 		switch {
 		case p == nil:
@@ -245,21 +247,25 @@ func (e *geminiEncoder) extras() error {
 			e.warnf(providers.WarnUnsupported, name, "left out: "+p.note)
 		case p.gemini == forward && !strings.Contains(p.wire, "."):
 			e.w.Key(p.wire)
-			writeCamel(e.w, value)
+			writeCamel(&e.w, value)
 		}
 	}
 	return nil
 }
 
 // configExtras writes the members that belong into generationConfig.
-func (e *geminiEncoder) configExtras() error {
-	for name, value := range jsonx.Members(e.q.Extra) {
+func (e *geminiEncoder) configExtras() {
+	if len(e.q.Extra) == 0 {
+		return
+	}
+	r := jsonx.NewReader(e.q.Extra)
+	for r.Object(); r.NextKey(); {
+		name, value := string(r.Key()), r.Raw()
 		if p := findParam(name); p != nil && p.gemini == forward && strings.HasPrefix(p.wire, "generationConfig.") {
 			e.w.Key(lastSegment(p.wire))
-			writeCamel(e.w, value)
+			writeCamel(&e.w, value)
 		}
 	}
-	return nil
 }
 
 // writeCamel writes a JSON value with its object keys in the case that the

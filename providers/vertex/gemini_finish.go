@@ -29,35 +29,56 @@ var finishReasons = map[string]string{
 }
 
 // finish ends the answer: one chunk with the finish reasons and one with the
-// usage.
+// usage; a whole answer has both in its only chunk.
 func (d *geminiDecoder) finish() ([]*providers.ChatCompletionChunk, error) {
 	d.out = d.outRoom[:0]
 	if len(d.choices) == 0 {
 		return nil, d.nothing()
 	}
-	room := d.chunk()
+	room := d.held
+	if room == nil {
+		room = d.chunk()
+	}
 	for i := range d.choices {
 		s := &d.choices[i]
 		if s.finish == "" && !d.whole {
 			return nil, cutError()
 		}
-		choice := providers.ChunkChoice{Index: s.index}
-		s.flush(&choice.Delta)
-		if !s.started {
-			choice.Delta.Role = providers.RoleAssistant
-		}
-		choice.FinishReason = s.finishReason()
-		choice.NativeFinishReason = s.finish
-		choice.Extra = s.native()
-		room.chunk.Choices = append(room.chunk.Choices, choice)
+		s.end(room.choiceOf(s.index))
 	}
-	d.out = append(d.out, &room.chunk)
+	d.held = room
+	d.release()
 	if d.usage.Counted {
-		last := d.chunk()
-		last.chunk.Usage = usage(&d.usage)
-		d.out = append(d.out, &last.chunk)
+		if !d.whole {
+			room = d.chunk()
+			d.out = append(d.out, &room.chunk)
+		}
+		room.chunk.Usage = usage(&d.usage)
 	}
 	return d.out, nil
+}
+
+// choiceOf returns the chunk's choice with the index, adding it if need be.
+func (room *chunkRoom) choiceOf(index int) *providers.ChunkChoice {
+	for i := range room.chunk.Choices {
+		if c := &room.chunk.Choices[i]; c.Index == index {
+			return c
+		}
+	}
+	room.chunk.Choices = append(room.chunk.Choices, providers.ChunkChoice{Index: index})
+	return &room.chunk.Choices[len(room.chunk.Choices)-1]
+}
+
+// end writes what ends a choice.
+func (s *geminiChoice) end(c *providers.ChunkChoice) {
+	s.flush(&c.Delta)
+	if !s.started {
+		s.started = true
+		c.Delta.Role = providers.RoleAssistant
+	}
+	c.FinishReason = s.finishReason()
+	c.NativeFinishReason = s.finish
+	c.Extra = s.native()
 }
 
 // nothing is the error for an answer without any candidate.
@@ -126,14 +147,26 @@ func usage(u *gemini.Usage) *providers.Usage {
 	out.CompletionTokensDetails.ReasoningTokens = u.Thoughts
 	out.CompletionTokensDetails.AudioTokens = u.CandidatesAudio
 	if u.TrafficType != "" {
-		var w jsonx.Writer
-		w.BeginObject()
-		w.Key("traffic_type")
-		w.String(u.TrafficType)
-		w.EndObject()
-		out.Extra = w.Bytes()
+		out.Extra = trafficExtra(u.TrafficType)
 	}
 	return out
+}
+
+// onDemand is the usual traffic type's member. It is shared: an Extra is never
+// changed in place.
+var onDemand = providers.Extra(`{"traffic_type":"ON_DEMAND"}`)
+
+// trafficExtra is the member that says how the call was served.
+func trafficExtra(kind string) providers.Extra {
+	if kind == "ON_DEMAND" {
+		return onDemand[:len(onDemand):len(onDemand)]
+	}
+	var w jsonx.Writer
+	w.BeginObject()
+	w.Key("traffic_type")
+	w.String(kind)
+	w.EndObject()
+	return w.Bytes()
 }
 
 // decodeLogprobs reads logprobsResult, or returns nil when there is none.

@@ -23,25 +23,25 @@ func (geminiFamily) verb(stream bool) (verb, query string) {
 	return "generateContent", ""
 }
 
-func (geminiFamily) encode(m *model, q *providers.ChatCompletionRequest, w *jsonx.Writer) ([]providers.Warning, error) {
-	e := geminiEncoder{w: w, q: q, m: m}
+func (geminiFamily) encode(m *model, q *providers.ChatCompletionRequest, buf []byte) ([]byte, []providers.Warning, error) {
+	e := geminiEncoder{q: q, m: m}
+	e.w.Reset(buf)
 	err := e.request()
-	return e.warnings, err
+	return e.w.Bytes(), e.warnings, err
 }
 
 // geminiEncoder writes one generateContent body straight from the request: the
 // messages, which are the bulk of it, are read once and copied once.
 type geminiEncoder struct {
-	w        *jsonx.Writer
+	w        jsonx.Writer
 	q        *providers.ChatCompletionRequest
 	m        *model
 	warnings []providers.Warning
 
-	role  string                // of the open turn, "" when none is open
-	calls []providers.ToolCall  // of the last assistant turn
-	turn  int                   // index of the last user message, where the current turn begins
-	sys   []*providers.Message  // system messages, in order
-	text  [1]*providers.Message // room for the usual single one
+	role    string               // of the open turn, "" when none is open
+	calls   []providers.ToolCall // of the last assistant turn
+	turn    int                  // index of the last user message, where the current turn begins
+	systems int                  // number of system messages
 }
 
 func (e *geminiEncoder) warn(w providers.Warning) { e.warnings = append(e.warnings, w) }
@@ -78,7 +78,6 @@ func (e *geminiEncoder) request() error {
 // and a turn without any part is not written.
 func (e *geminiEncoder) contents() error {
 	msgs := e.q.Messages
-	e.sys = e.text[:0]
 	for i := range msgs {
 		if msgs[i].Role == providers.RoleUser {
 			e.turn = i
@@ -93,7 +92,7 @@ func (e *geminiEncoder) contents() error {
 		var err error
 		switch m.Role {
 		case providers.RoleSystem, providers.RoleDeveloper:
-			e.sys = append(e.sys, m)
+			e.systems++
 		case providers.RoleUser:
 			err = e.parts("user", i, m)
 		case providers.RoleAssistant:
@@ -408,7 +407,7 @@ func (e *geminiEncoder) resultMedia(i int, parts []providers.ContentPart) error 
 
 // system writes the system messages, from any position, as one instruction.
 func (e *geminiEncoder) system() error {
-	if len(e.sys) == 0 {
+	if e.systems == 0 {
 		return nil
 	}
 	start := e.w.Len()
@@ -417,13 +416,17 @@ func (e *geminiEncoder) system() error {
 	e.w.Key("parts")
 	e.w.BeginArray()
 	open := e.w.Len()
-	for _, m := range e.sys {
+	for i := range e.q.Messages {
+		m := &e.q.Messages[i]
+		if m.Role != providers.RoleSystem && m.Role != providers.RoleDeveloper {
+			continue
+		}
 		if m.Content.Parts() == nil {
 			e.systemText(m.Content.Text())
 		}
 		for j, p := range m.Content.Parts() {
 			if p.Type != providers.PartText {
-				return providers.Invalid("messages.content["+strconv.Itoa(j)+"].type", "a system message takes only text")
+				return providers.Invalid(partPath(i, j, "type"), "a system message takes only text")
 			}
 			e.systemText(p.Text)
 		}

@@ -13,6 +13,7 @@ import (
 func (geminiFamily) newDecoder(m *model, q *providers.ChatCompletionRequest, whole bool) decoder {
 	d := &geminiDecoder{whole: whole, model: m.name, created: time.Now().Unix()}
 	d.choices = d.room[:0]
+	d.res.ModelVersion = m.name // the likely one
 	if d.model == "" {
 		d.model = m.resource
 	}
@@ -35,6 +36,7 @@ type geminiDecoder struct {
 	room    [1]geminiChoice
 	out     []*providers.ChatCompletionChunk
 	outRoom [2]*providers.ChatCompletionChunk
+	held    *chunkRoom // a whole answer's chunk, until it is finished
 }
 
 // geminiChoice is one candidate in the making.
@@ -157,10 +159,24 @@ func (d *geminiDecoder) candidates(list []gemini.Candidate) error {
 		}
 		room.add(s, c)
 	}
-	if room != nil && len(room.chunk.Choices) > 0 {
-		d.out = append(d.out, &room.chunk)
+	if room == nil || len(room.chunk.Choices) == 0 {
+		return nil
 	}
+	if d.whole {
+		d.release()
+		d.held = room // its end goes into the same chunk
+		return nil
+	}
+	d.out = append(d.out, &room.chunk)
 	return nil
+}
+
+// release gives the held chunk out.
+func (d *geminiDecoder) release() {
+	if d.held != nil {
+		d.out = append(d.out, &d.held.chunk)
+		d.held = nil
+	}
 }
 
 // maxCandidates bounds the candidate index that is believed.

@@ -106,7 +106,11 @@ func (e *geminiEncoder) declaration(i int, f *providers.FunctionDefinition) erro
 	}
 	if len(f.Parameters) > 0 {
 		e.w.Key("parametersJsonSchema")
-		writeSchema(e.w, toolPath(i, "parameters"), f.Parameters, e.warn)
+		if needsRewrite(f.Parameters) {
+			e.rewriteSchema(toolPath(i, "parameters"), f.Parameters)
+		} else {
+			e.w.Raw(f.Parameters)
+		}
 	}
 	e.w.EndObject()
 	return nil

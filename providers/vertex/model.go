@@ -64,7 +64,7 @@ var endpointPrefixes = []string{"endpoints.", "the service."}
 //	publishers/google/models/gemini-…        likewise
 //	projects/P/locations/L/endpoints/ID      a tuned Gemini, used as it is
 //	projects/P/locations/L/…/models/ID       likewise
-func parseModel(ref string, table *catalog.Models) (model, error) {
+func parseModel(ref string) (model, error) {
 	m, err := splitModel(ref)
 	if err != nil {
 		return model{}, err
@@ -139,20 +139,23 @@ func (m *model) lookup(table *catalog.Models) []providers.Warning {
 // isPath reports whether s is made of safe path segments: no dot segments, no
 // escapes, no query.
 func isPath(s string) bool {
-	for _, seg := range strings.Split(s, "/") {
-		if seg == "." || seg == ".." {
-			return false
-		}
-	}
+	start := 0 // of the segment
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-		case c == '-', c == '_', c == '.', c == '@', c == '/', c == ':' && strings.HasPrefix(s, "projects/"):
+		case c == '-', c == '_', c == '.', c == '@', c == ':' && strings.HasPrefix(s, "projects/"):
+		case c == '/':
+			if isDots(s[start:i]) {
+				return false
+			}
+			start = i + 1
 		default:
 			return false
 		}
 	}
-	return true
+	return !isDots(s[start:])
 }
+
+func isDots(segment string) bool { return segment == "." || segment == ".." }
 
 func badModel(message string) error { return providers.Invalid("model", message) }

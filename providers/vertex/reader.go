@@ -12,16 +12,12 @@ import (
 // reader reads the chunks of a streamed answer as the caller pulls them: no
 // goroutine, nothing buffered beyond one event.
 type reader struct {
-	call   *call
+	call   call
 	events *sse.Decoder
 	queue  []*providers.ChatCompletionChunk
 	meta   bool  // the first chunk has carried the meta
 	err    error // the end, once the queue is empty
 	closed atomic.Bool
-}
-
-func newReader(c *call, limit int) *reader {
-	return &reader{call: c, events: sse.NewDecoder(c.res, limit)}
 }
 
 // Recv returns the next chunk.

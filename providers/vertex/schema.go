@@ -31,21 +31,18 @@ var (
 // rewrites what the platform does not take.
 type schemaWriter struct {
 	w    *jsonx.Writer
-	warn func(providers.Warning)
+	e    *geminiEncoder // takes the warnings
 	path string
 }
 
-// writeSchema writes the schema raw found at path. A schema without anything to
-// change is copied byte for byte.
-func writeSchema(w *jsonx.Writer, path string, raw []byte, warn func(providers.Warning)) {
-	if !needsRewrite(raw) {
-		w.Raw(raw)
-		return
-	}
-	s := schemaWriter{w: w, warn: warn, path: path}
+// rewriteSchema writes the schema raw found at path, in its own key order.
+func (e *geminiEncoder) rewriteSchema(path string, raw []byte) {
+	s := schemaWriter{w: &e.w, e: e, path: path}
 	s.schema(raw)
 }
 
+// needsRewrite reports whether a schema may hold anything to change; without it
+// is copied byte for byte.
 func needsRewrite(raw []byte) bool {
 	if bytes.Contains(raw, []byte(`"const"`)) {
 		return true
@@ -117,7 +114,7 @@ func (s *schemaWriter) named(key string, raw []byte) {
 }
 
 func (s *schemaWriter) changed(key, what string) {
-	s.warn(providers.Warning{
+	s.e.warn(providers.Warning{
 		Code: providers.WarnSchemaChanged, Param: s.path,
 		Message: "the schema keyword " + key + " was " + what,
 	})

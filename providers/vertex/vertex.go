@@ -85,8 +85,8 @@ func (p *Provider) Close() error {
 // ChatCompletion sends req and returns the whole answer: the fold of its
 // chunks.
 func (p *Provider) ChatCompletion(ctx context.Context, t *providers.Target, req *providers.ChatCompletionRequest) (*providers.ChatCompletion, error) {
-	c, err := p.open(ctx, t, req, false)
-	if err != nil {
+	var c wholeCall
+	if err := p.open(ctx, t, req, &c.call, false); err != nil {
 		return nil, err
 	}
 	defer func() { _ = c.res.Close() }()
@@ -95,95 +95,107 @@ func (p *Provider) ChatCompletion(ctx context.Context, t *providers.Target, req 
 	if err := c.res.ReadInto(buf, p.limit); err != nil {
 		return nil, named(err)
 	}
-	return fold(c, buf.B)
-}
-
-// fold decodes a whole answer as a single event.
-func fold(c *call, body []byte) (*providers.ChatCompletion, error) {
-	var acc providers.Accumulator
-	chunks, err := c.decoder.push(sse.Event{Data: body})
-	if err != nil {
-		return nil, err
-	}
-	for {
-		for _, chunk := range chunks {
-			if err := acc.Add(chunk); err != nil {
-				return nil, err
-			}
-		}
-		if body == nil {
-			break
-		}
-		body = nil
-		if chunks, err = c.decoder.finish(); err != nil {
-			return nil, err
-		}
-	}
-	out := acc.Completion()
-	out.Meta.Warnings = c.warnings
-	return out, nil
+	return c.fold(buf.B)
 }
 
 // ChatCompletionStream sends req and returns once the platform has begun to
 // answer.
 func (p *Provider) ChatCompletionStream(ctx context.Context, t *providers.Target, req *providers.ChatCompletionRequest) (providers.ChunkReader, error) {
-	c, err := p.open(ctx, t, req, true)
-	if err != nil {
+	r := new(reader)
+	if err := p.open(ctx, t, req, &r.call, true); err != nil {
 		return nil, err
 	}
-	return newReader(c, p.limit), nil
+	r.events = sse.NewDecoder(r.call.res, p.limit)
+	return r, nil
 }
 
-// call is one request that the platform has accepted.
+// call is one request, from its model to the answer that is being read.
 type call struct {
+	model    model
 	res      *transport.Response
 	decoder  decoder
 	warnings []providers.Warning
+	payload  transport.Payload
+	bearer   [1]string // the authorization header's value
+}
+
+// wholeCall is a call whose answer comes in one piece.
+type wholeCall struct {
+	call
+	acc providers.Accumulator
+}
+
+// fold decodes a whole answer as a single event.
+func (c *wholeCall) fold(body []byte) (*providers.ChatCompletion, error) {
+	chunks, err := c.decoder.push(sse.Event{Data: body})
+	if err == nil {
+		err = c.add(chunks)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if chunks, err = c.decoder.finish(); err == nil {
+		err = c.add(chunks)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := c.acc.Completion()
+	out.Meta.Warnings = c.warnings
+	return out, nil
+}
+
+func (c *wholeCall) add(chunks []*providers.ChatCompletionChunk) error {
+	for _, chunk := range chunks {
+		if err := c.acc.Add(chunk); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // open translates the request and sends it. Whatever can be known to be wrong
 // is an error before anything is sent.
-func (p *Provider) open(ctx context.Context, t *providers.Target, req *providers.ChatCompletionRequest, stream bool) (*call, error) {
-	m, err := parseModel(t.Model, p.models)
-	if err != nil {
-		return nil, err
+func (p *Provider) open(ctx context.Context, t *providers.Target, req *providers.ChatCompletionRequest, c *call, stream bool) error {
+	var err error
+	if c.model, err = parseModel(t.Model); err != nil {
+		return err
 	}
-	warnings := m.lookup(p.models)
+	c.warnings = c.model.lookup(p.models)
 	var f family = geminiFamily{}
 	verb, query := f.verb(stream)
-	u, err := endpoint(t, &m, verb, query)
+	u, err := endpoint(t, &c.model, verb, query)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	buf := jsonx.GetBuffer()
-	var w jsonx.Writer
-	w.Reset(buf.B)
-	more, err := f.encode(&m, req, &w)
-	buf.B = w.Bytes()
-	payload := transport.NewPayload(buf)
+	var more []providers.Warning
+	buf.B, more, err = f.encode(&c.model, req, buf.B)
+	c.payload.Hold(buf)
 	if err != nil {
-		payload.Release()
-		return nil, err
+		c.payload.Release()
+		return err
 	}
-	res, err := p.send(ctx, t, u, payload, stream)
-	if err != nil {
-		return nil, err
+	c.warnings = append(c.warnings, more...)
+	if c.res, err = p.send(ctx, t, u, c, stream); err != nil {
+		return err
 	}
-	return &call{res: res, decoder: f.newDecoder(&m, req, !stream), warnings: append(warnings, more...)}, nil
+	c.decoder = f.newDecoder(&c.model, req, !stream)
+	return nil
 }
 
 // send posts the payload and returns an answer with status 200. A token that
 // the platform refuses is renewed once.
-func (p *Provider) send(ctx context.Context, t *providers.Target, u *url.URL, payload *transport.Payload, stream bool) (*transport.Response, error) {
-	defer payload.Release()
+func (p *Provider) send(ctx context.Context, t *providers.Target, u *url.URL, c *call, stream bool) (*transport.Response, error) {
+	defer c.payload.Release()
 	for attempt := 0; ; attempt++ {
-		header, token, err := requestHeader(ctx, t)
+		header, token, err := requestHeader(ctx, t, &c.bearer)
 		if err != nil {
 			return nil, err
 		}
-		payload.Retain()
+		c.payload.Retain()
 		res, err := p.client.Do(ctx, &transport.Request{
-			URL: u, Header: header, Body: payload, Stream: stream, Timeouts: t.Timeouts,
+			URL: u, Header: header, Body: &c.payload, Stream: stream, Timeouts: t.Timeouts,
 		})
 		if err != nil {
 			return nil, named(err)
@@ -229,7 +241,7 @@ var (
 )
 
 // requestHeader builds the header, with the token in it, and returns the token.
-func requestHeader(ctx context.Context, t *providers.Target) (http.Header, string, error) {
+func requestHeader(ctx context.Context, t *providers.Target, bearer *[1]string) (http.Header, string, error) {
 	h := make(http.Header, 8)
 	for k, v := range t.Header {
 		h[k] = v
@@ -245,7 +257,8 @@ func requestHeader(ctx context.Context, t *providers.Target) (http.Header, strin
 		return nil, "", authError(ctx, err)
 	}
 	if authorization != "" {
-		h["Authorization"] = []string{authorization}
+		bearer[0] = authorization
+		h["Authorization"] = bearer[:]
 	}
 	if quota != "" {
 		h["X-Goog-User-Project"] = []string{quota}

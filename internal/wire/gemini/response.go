@@ -27,6 +27,8 @@ type Response struct {
 	Error []byte
 	// Known says that the object had any member of an answer.
 	Known bool
+
+	room [1]Candidate // for the usual single candidate
 }
 
 // Feedback is promptFeedback: the prompt was blocked when it has a reason.
@@ -48,6 +50,8 @@ type Candidate struct {
 	CitationMetadata   []byte
 	URLContextMetadata []byte
 	LogprobsResult     []byte
+
+	room [2]Part // for the usual few parts
 }
 
 // Kind is the data member of a Part.
@@ -103,13 +107,19 @@ type Usage struct {
 	TrafficType string
 }
 
-// Decode reads one object, reusing what the Response had allocated. Strings
-// that repeat in each chunk are kept from the chunk before.
+// Decode reads one object. It reuses what the Response had allocated, also the
+// strings that repeat in each chunk, and leaves nothing else of the former one.
+// As in protobuf JSON, a member that is null counts as not given.
 func (p *Response) Decode(r *jsonx.Reader) {
+	model, id := p.ModelVersion, p.ResponseID
 	p.Candidates = p.Candidates[:0]
 	p.Feedback, p.Usage, p.HasUsage = Feedback{}, Usage{}, false
+	p.ModelVersion, p.ResponseID = "", ""
 	p.Error, p.Known = nil, false
 	for r.Object(); r.NextKey(); {
+		if r.Null() {
+			continue
+		}
 		switch string(r.Key()) {
 		case "candidates":
 			p.Known = true
@@ -123,9 +133,9 @@ func (p *Response) Decode(r *jsonx.Reader) {
 			p.Usage.decode(r)
 		case "modelVersion":
 			p.Known = true
-			p.ModelVersion = r.Intern(p.ModelVersion)
+			p.ModelVersion = r.Intern(model)
 		case "responseId":
-			p.ResponseID = r.Intern(p.ResponseID)
+			p.ResponseID = r.Intern(id)
 		case "error":
 			p.Error = r.Raw()
 		default:
@@ -137,19 +147,36 @@ func (p *Response) Decode(r *jsonx.Reader) {
 func (p *Response) decodeCandidates(r *jsonx.Reader) {
 	for r.Array(); r.NextElem(); {
 		n := len(p.Candidates)
+		if p.Candidates == nil {
+			p.Candidates = p.room[:0]
+		}
 		if n < cap(p.Candidates) {
 			p.Candidates = p.Candidates[:n+1]
 		} else {
 			p.Candidates = append(p.Candidates, Candidate{})
 		}
 		c := &p.Candidates[n]
-		*c = Candidate{Index: n, Parts: c.Parts[:0]}
+		c.reset(n)
 		c.decode(r)
 	}
 }
 
+// reset forgets the former chunk but keeps the room for parts.
+func (c *Candidate) reset(index int) {
+	if c.Parts == nil {
+		c.Parts = c.room[:0]
+	}
+	c.Index, c.Parts = index, c.Parts[:0]
+	c.FinishReason, c.FinishMessage = "", ""
+	c.SafetyRatings, c.GroundingMetadata, c.CitationMetadata = nil, nil, nil
+	c.URLContextMetadata, c.LogprobsResult = nil, nil
+}
+
 func (c *Candidate) decode(r *jsonx.Reader) {
 	for r.Object(); r.NextKey(); {
+		if r.Null() {
+			continue
+		}
 		switch string(r.Key()) {
 		case "index":
 			c.Index = int(r.LooseInt())
@@ -204,6 +231,9 @@ func (c *Candidate) addPart(r *jsonx.Reader) {
 
 func (p *Part) decode(r *jsonx.Reader) {
 	for r.Object(); r.NextKey(); {
+		if r.Null() {
+			continue
+		}
 		switch string(r.Key()) {
 		case "text":
 			p.Kind = KindText
@@ -228,9 +258,19 @@ func (p *Part) decode(r *jsonx.Reader) {
 		case "videoMetadata", "mediaResolution", "speechMetadata", "partMetadata":
 			r.Skip()
 		default:
-			p.keep(r, KindOther)
+			p.keepUnknown(r)
 		}
 	}
+}
+
+// keepUnknown holds a member that this package does not model. Beside data it
+// is a remark on it, which must not hide it.
+func (p *Part) keepUnknown(r *jsonx.Reader) {
+	if p.Kind == KindEmpty {
+		p.keep(r, KindOther)
+		return
+	}
+	r.Skip()
 }
 
 // keep holds a data member raw.
@@ -273,15 +313,16 @@ func payloadBytes(r *jsonx.Reader) []byte {
 
 func (f *FunctionCall) decode(r *jsonx.Reader) {
 	for r.Object(); r.NextKey(); {
+		if r.Null() {
+			continue
+		}
 		switch string(r.Key()) {
 		case "id":
 			f.ID = r.String()
 		case "name":
 			f.Name = r.String()
 		case "args":
-			if !r.Null() {
-				f.Args = r.Raw()
-			}
+			f.Args = r.Raw()
 		case "partialArgs":
 			f.PartialArgs = r.Raw()
 			f.Streamed = true
@@ -296,6 +337,9 @@ func (f *FunctionCall) decode(r *jsonx.Reader) {
 
 func (f *Feedback) decode(r *jsonx.Reader) {
 	for r.Object(); r.NextKey(); {
+		if r.Null() {
+			continue
+		}
 		switch string(r.Key()) {
 		case "blockReason":
 			f.BlockReason = enum(r, blockNumbers, "SAFETY")
@@ -311,6 +355,9 @@ func (f *Feedback) decode(r *jsonx.Reader) {
 
 func (u *Usage) decode(r *jsonx.Reader) {
 	for r.Object(); r.NextKey(); {
+		if r.Null() {
+			continue
+		}
 		switch string(r.Key()) {
 		case "promptTokenCount":
 			u.count(r, &u.Prompt)
