@@ -13,6 +13,9 @@ type Model struct {
 	Publisher string
 	// Name is the model name, or the beginning of it.
 	Name string
+	// Family says that the row is about a family only: there is no model of
+	// that very name.
+	Family bool
 	// Version orders the rows of a family, such as 2.5; the highest one answers
 	// for a name that no row knows.
 	Version float64

@@ -27,28 +27,28 @@ var (
 // geminiModels lists the families of Gemini, oldest first.
 func geminiModels() []Model {
 	return []Model{
-		gemini1("gemini-1.5", 1.5),
-		gemini1("gemini-2.0", 2.0),
+		family(gemini1("gemini-1.5", 1.5)),
+		family(gemini1("gemini-2.0", 2.0)),
 		chainOfThought("gemini-2.0-flash-thinking-exp"),
-		gemini25("gemini-2.5", Thinking{MinBudget: 128, MaxBudget: 24576}),
+		family(gemini25("gemini-2.5", Thinking{MinBudget: 128, MaxBudget: 24576})),
 		gemini25("gemini-2.5-pro", Thinking{MinBudget: 128, MaxBudget: 32768}),
 		gemini25("gemini-2.5-flash", Thinking{MinBudget: 1, MaxBudget: 24576, CanDisable: true}),
 		gemini25("gemini-2.5-flash-lite", Thinking{MinBudget: 512, MaxBudget: 24576, CanDisable: true}),
 		image(gemini25("gemini-2.5-flash-image", Thinking{})),
-		gemini3("gemini-3", 3.0, levelsLowHigh),
+		family(gemini3("gemini-3", 3.0, levelsLowHigh)),
 		gemini3("gemini-3-pro", 3.0, levelsLowHigh),
 		gemini3("gemini-3-flash", 3.0, levelsAll),
 		image(gemini3("gemini-3-pro-image", 3.0, levelsHigh)),
-		gemini3("gemini-3.1", 3.1, levelsFromLow),
+		family(gemini3("gemini-3.1", 3.1, levelsFromLow)),
 		gemini3("gemini-3.1-pro", 3.1, levelsFromLow),
 		gemini3("gemini-3.1-flash-lite", 3.1, levelsAll),
 		image(gemini3("gemini-3.1-flash-image", 3.1, levelsMinHigh)),
 		image(gemini3("gemini-3.1-flash-lite-image", 3.1, levelsMinHigh)),
 		image(gemini3("gemini-nano-banana-2.1", 3.1, levelsMinMedHigh)),
-		gemini3("gemini-3.5", 3.5, levelsFromLow),
+		family(gemini3("gemini-3.5", 3.5, levelsFromLow)),
 		gemini3("gemini-3.5-flash", 3.5, levelsAll),
 		gemini3("gemini-3.5-flash-lite", 3.5, levelsAll),
-		gemini36("gemini-3.6", 3.6, levelsFromLow),
+		family(gemini36("gemini-3.6", 3.6, levelsFromLow)),
 		gemini36("gemini-3.6-flash", 3.6, levelsAll),
 		gemini36("gemini-3.7-flash", 3.7, levelsFromLow),
 		gemini36("gemini-3.8-flash", 3.8, levelsFromLow),
@@ -56,7 +56,7 @@ func geminiModels() []Model {
 		gemini36("gemini-4-carbon", 4.1, levelsToXHigh),
 		gemini36("gemini-4-hydrogen", 4.2, levelsToXHigh),
 		gemini36("gemini-4-neon", 4.3, levelsToXHigh),
-		gemini36("gemini-4", 4.4, levelsFromLow),
+		family(gemini36("gemini-4", 4.4, levelsFromLow)),
 	}
 }
 
@@ -107,5 +107,11 @@ func gemini36(name string, version float64, levels []string) Model {
 // signatures.
 func image(m Model) Model {
 	m.ImageOutput, m.NeedsSignatures = true, false
+	return m
+}
+
+// family marks a row that no model has the very name of.
+func family(m Model) Model {
+	m.Family = true
 	return m
 }

@@ -72,7 +72,7 @@ func splitSlug(ref string) (slug, model string, err error) {
 func (e *Engine) entry(client, call *Settings, slug string) (catalog.Entry, error) {
 	name := first(slug, strings.TrimPrefix(call.Provider, "@"), strings.TrimPrefix(client.Provider, "@"))
 	if name == "" {
-		if !client.direct() && !call.direct() {
+		if !client.Direct() && !call.Direct() {
 			return catalog.Entry{}, &providers.Error{
 				Code: providers.ErrInvalidConfig, Param: "provider",
 				Message: `no provider is set: use "@slug/model", WithProvider, or WithProjectID and WithRegion`,
@@ -99,8 +99,8 @@ func (e *Engine) entry(client, call *Settings, slug string) (catalog.Entry, erro
 	return catalog.Entry{}, notFound(&catalog.NotFoundError{Slug: name})
 }
 
-// direct reports whether the settings say by themselves where to go.
-func (s *Settings) direct() bool {
+// Direct reports whether the settings say by themselves where to go.
+func (s *Settings) Direct() bool {
 	return s.ProjectID != "" || s.Region != "" || s.BaseURL != "" || s.Token != nil
 }
 

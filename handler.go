@@ -1,0 +1,98 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/b650d4bf/gateway/internal/front"
+	"github.com/b650d4bf/gateway/internal/pipeline"
+)
+
+// HandlerOption sets something of a [Client.Handler].
+type HandlerOption interface{ applyHandler(*front.Config) }
+
+type handlerOption func(*front.Config)
+
+func (o handlerOption) applyHandler(c *front.Config) { o(c) }
+
+// WithAPIKeys demands one of the keys from every HTTP client, in the header
+// x-gateway-api-key or as the bearer token. Without this option none is needed;
+// with it and no key nobody is let in.
+func WithAPIKeys(keys ...string) HandlerOption {
+	return handlerOption(func(c *front.Config) {
+		c.Keys = append(c.Keys, keys...)
+		if len(keys) == 0 {
+			c.Keys = append(c.Keys, "") // fits nobody
+		}
+	})
+}
+
+// WithMaxBodyBytes bounds a request's body, decompressed; the default, also for
+// 0, is 32 MiB.
+func WithMaxBodyBytes(n int64) HandlerOption {
+	return handlerOption(func(c *front.Config) { c.MaxBody = n })
+}
+
+// Handler serves the OpenAI schema over HTTP: POST /v1/chat/completions, whole
+// and streamed, and GET /v1/models. The x-gateway-* request headers choose
+// provider, project, region and compliance for a call; the response headers say
+// what was done. A platform token in Authorization is used only where neither
+// the catalog entry nor the client has credentials.
+func (c *Client) Handler(opts ...HandlerOption) http.Handler {
+	var cfg front.Config
+	for _, o := range opts {
+		o.applyHandler(&cfg)
+	}
+	return front.New(cfg, backend{c})
+}
+
+// backend is the client as the HTTP front sees it.
+type backend struct{ c *Client }
+
+func (b backend) Chat(ctx context.Context, req *ChatCompletionRequest, o *front.Overrides) (*ChatCompletion, error) {
+	return b.c.engine.Chat(ctx, b.c.settings, callSettings(o), req)
+}
+
+func (b backend) ChatStream(ctx context.Context, req *ChatCompletionRequest, o *front.Overrides) (front.Stream, error) {
+	s, err := b.c.engine.ChatStream(ctx, b.c.settings, callSettings(o), req)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// callSettings turns what the headers say into the settings of a call.
+func callSettings(o *front.Overrides) *pipeline.Settings {
+	s := &pipeline.Settings{
+		Provider: o.Provider, ProjectID: o.ProjectID, Region: o.Region, Strict: o.Strict,
+		Metadata: o.Metadata, Header: o.Header, RequestID: o.RequestID,
+		Timeouts: Timeouts{Total: o.Timeout},
+	}
+	if o.Token != "" {
+		s.FallbackToken = pipeline.NewStaticToken(o.Token)
+	}
+	return s
+}
+
+// Models lists the models of the table, for each catalog entry by its slug, and
+// by their bare names when calls may go without one.
+func (b backend) Models(context.Context) ([]front.Model, error) {
+	var prefixes []string
+	if cat := b.c.settings.Catalog; cat != nil {
+		for _, slug := range cat.Slugs() {
+			prefixes = append(prefixes, "@"+slug+"/")
+		}
+	}
+	if b.c.settings.Direct() {
+		prefixes = append(prefixes, "")
+	}
+	var list []front.Model
+	for _, prefix := range prefixes {
+		for _, m := range b.c.models.All() {
+			if !m.Family {
+				list = append(list, front.Model{ID: prefix + m.Name, OwnedBy: m.Publisher})
+			}
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,30 @@
+package front
+
+import (
+	"net/http"
+
+	"github.com/b650d4bf/gateway/internal/jsonx"
+)
+
+// chat serves POST /v1/chat/completions, in the form the body asks for.
+func (c *call) chat() error {
+	req, err := c.readRequest()
+	if err != nil {
+		return err
+	}
+	if req.Stream {
+		return c.chatStream(req)
+	}
+	out, err := c.backend.Chat(c.r.Context(), req, &c.o)
+	if err != nil {
+		return err
+	}
+	buf := jsonx.GetBuffer()
+	defer buf.Free()
+	if buf.B, err = out.AppendJSON(buf.B); err != nil {
+		return err
+	}
+	setMeta(c.w.Header(), &out.Meta)
+	writeJSON(c.w, http.StatusOK, buf.B)
+	return nil
+}

@@ -1,0 +1,106 @@
+package front
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/b650d4bf/gateway/internal/jsonx"
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// invalid is a refusal with a status of HTTP's own.
+func invalid(status int, param, message string) error {
+	return &providers.Error{Code: providers.ErrInvalidRequest, StatusCode: status, Param: param, Message: message}
+}
+
+func errNoRoute() error {
+	return invalid(http.StatusNotFound, "",
+		"no such path: there are POST /v1/chat/completions, GET /v1/models and GET /v1/models/{id}")
+}
+
+func errMethod(rt *route) error {
+	return invalid(http.StatusMethodNotAllowed, "", "wrong method: use "+rt.method)
+}
+
+func errUnauthorized() error {
+	return &providers.Error{
+		Code:    providers.ErrAuthentication,
+		Message: `a valid API key is required, as "x-gateway-api-key: KEY" or "Authorization: Bearer KEY"`,
+	}
+}
+
+// publicError returns what a client may be shown of err. The text of an error
+// that is not of the gateway's making is not.
+func publicError(err error) *providers.Error {
+	var e *providers.Error
+	switch {
+	case errors.As(err, &e):
+		if len(e.Details) > 0 && !jsonx.Valid(e.Details) {
+			clean := *e
+			clean.Details = nil
+			return &clean
+		}
+		return e
+	case errors.Is(err, context.DeadlineExceeded):
+		return &providers.Error{Code: providers.ErrTimeout, Message: "the time for the request ran out"}
+	case errors.Is(err, context.Canceled):
+		return &providers.Error{Code: providers.ErrCanceled, Message: "the request was canceled"}
+	}
+	return &providers.Error{Code: providers.ErrServer, Message: "the gateway failed"}
+}
+
+// statusOf is the HTTP status of an error; a platform's that is none becomes
+// that of a bad gateway.
+func statusOf(e *providers.Error) int {
+	if s := e.HTTPStatus(); s >= 400 && s <= 599 {
+		return s
+	}
+	return http.StatusBadGateway
+}
+
+// writeError answers with the error envelope. requestID serves an error that
+// has no id; without any, a new one makes the answer citable.
+func writeError(w http.ResponseWriter, err error, requestID string) {
+	e := publicError(err)
+	h := w.Header()
+	id := cmp.Or(e.RequestID, requestID)
+	if id == "" {
+		id = rand.Text()
+	}
+	h.Set(headerRequestID, headerText(id))
+	if e.RetryAfter > 0 {
+		h.Set("Retry-After", retryAfter(e.RetryAfter))
+	}
+	status := statusOf(e)
+	if status == http.StatusUnauthorized {
+		h.Set("Www-Authenticate", "Bearer")
+	}
+	buf := jsonx.GetBuffer()
+	defer buf.Free()
+	buf.B = e.AppendJSON(buf.B)
+	writeJSON(w, status, buf.B)
+}
+
+// retryAfter is a wait in whole seconds, rounded up.
+func retryAfter(d time.Duration) string {
+	seconds := int64(d / time.Second)
+	if d%time.Second > 0 {
+		seconds++
+	}
+	return strconv.FormatInt(seconds, 10)
+}
+
+// writeJSON writes a whole answer. A failure to write is the client's leaving,
+// of which nobody is left to be told.
+func writeJSON(w http.ResponseWriter, status int, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}

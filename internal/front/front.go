@@ -1,0 +1,208 @@
+// Package front serves the OpenAI schema over HTTP. It reads what a request
+// says in its headers and its body, hands it to a [Backend], and writes the
+// answer; it knows neither providers nor credentials.
+//
+// It serves POST /v1/chat/completions, GET /v1/models and GET /v1/models/{id},
+// also below a prefix that [http.StripPrefix] takes off. The request headers
+// are those of [Headers]. Every failure is the OpenAI error envelope.
+//
+// # Streams
+//
+// A stream begins once the backend has its first chunk; what fails before that
+// is an error with a status of its own. What fails later is an event
+//
+//	data: {"error":{…}}
+//
+// after which the answer ends without "data: [DONE]". Only a stream with that
+// last event is whole.
+//
+// The request's context ends when the client goes away, and with it the
+// backend's work. No write deadline is set here, and a server's WriteTimeout
+// bounds the whole of a stream: leave it at 0.
+package front
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// DefaultMaxBody is the largest request body in bytes where the [Config] says
+// nothing. It leaves room for inline media.
+const DefaultMaxBody = 32 << 20
+
+// Overrides is what the headers of one request say. A zero member was not said.
+type Overrides struct {
+	// Provider is a slug or a provider id, without the @.
+	Provider string
+	// ProjectID and Region say where to call the platform.
+	ProjectID, Region string
+	// Token is the platform token that came as Authorization, without
+	// "Bearer". It serves only where nothing else has credentials.
+	Token string
+	// Strict is the compliance setting.
+	Strict *bool
+	// Metadata is attached to the call for observers.
+	Metadata map[string]string
+	// Header is to be sent upstream.
+	Header http.Header
+	// RequestID replaces the generated id.
+	RequestID string
+	// Timeout bounds the whole call.
+	Timeout time.Duration
+}
+
+// Stream is a streamed answer. It belongs to the goroutine that serves the
+// request.
+type Stream interface {
+	// Recv returns the next chunk, or io.EOF after the last one of a whole
+	// answer. It fails when the context that the stream was made with ends.
+	Recv() (*providers.ChatCompletionChunk, error)
+	// Meta says what the gateway did, as far as it is known.
+	Meta() providers.Meta
+	// Close releases the stream. It is called once, whether or not the stream
+	// has ended.
+	Close() error
+}
+
+// Model is one entry of GET /v1/models.
+type Model struct {
+	// ID is the reference to ask for the model with; it may contain slashes.
+	ID string
+	// OwnedBy is who made the model.
+	OwnedBy string
+	// Created is in Unix seconds.
+	Created int64
+}
+
+// Backend does the work. It is safe for concurrent use. An error that is no
+// *[providers.Error] is shown to the client without its text.
+type Backend interface {
+	// Chat returns a whole answer.
+	Chat(ctx context.Context, req *providers.ChatCompletionRequest, o *Overrides) (*providers.ChatCompletion, error)
+	// ChatStream returns once the first chunk is there, so that a failure
+	// before it is an error here.
+	ChatStream(ctx context.Context, req *providers.ChatCompletionRequest, o *Overrides) (Stream, error)
+	// Models lists what can be asked for.
+	Models(ctx context.Context) ([]Model, error)
+}
+
+// Config holds what the operator decides.
+type Config struct {
+	// Keys are the API keys that clients must have one of. None at all means
+	// that no key is needed; empty keys count but fit no client, so that a
+	// setting lost on the way does not open the door.
+	Keys []string
+	// MaxBody is the largest request body in bytes, after decompression; 0
+	// means [DefaultMaxBody].
+	MaxBody int64
+}
+
+// New returns the handler of the backend. It is safe for concurrent use.
+func New(cfg Config, b Backend) http.Handler {
+	if cfg.MaxBody <= 0 {
+		cfg.MaxBody = DefaultMaxBody
+	}
+	return &handler{
+		backend: b, maxBody: cfg.MaxBody,
+		keys: newKeyring(cfg.Keys), headers: headerRules(), routes: routes(),
+	}
+}
+
+// handler is immutable.
+type handler struct {
+	backend Backend
+	maxBody int64
+	keys    keyring
+	headers map[string]Header // by canonical name
+	routes  []route
+}
+
+// route is one operation. A path that ends in a slash takes everything below
+// it.
+type route struct {
+	path, method string
+	serve        func(*call) error
+}
+
+func routes() []route {
+	return []route{
+		{"/v1/chat/completions", http.MethodPost, (*call).chat},
+		{"/v1/models", http.MethodGet, (*call).listModels},
+		{"/v1/models/", http.MethodGet, (*call).showModel},
+	}
+}
+
+// allows lists the methods of the route.
+func (rt *route) allows() string {
+	if rt.method == http.MethodGet {
+		return "GET, HEAD, OPTIONS"
+	}
+	return rt.method + ", OPTIONS"
+}
+
+// call is one request on its way.
+type call struct {
+	*handler
+	w http.ResponseWriter
+	r *http.Request
+	// rest is the path below that of the route.
+	rest string
+	o    Overrides
+}
+
+// ServeHTTP serves one request.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := call{handler: h, w: w, r: r}
+	if err := c.serve(); err != nil {
+		writeError(w, err, c.o.RequestID)
+	}
+}
+
+// serve does the work. It returns an error only as long as nothing has been
+// written.
+func (c *call) serve() error {
+	token, err := c.keys.admit(c.r.Header)
+	if err != nil {
+		return err
+	}
+	rt := c.find()
+	if rt == nil {
+		return errNoRoute()
+	}
+	switch m := c.r.Method; {
+	case m == http.MethodOptions:
+		c.w.Header().Set("Allow", rt.allows())
+		c.w.WriteHeader(http.StatusNoContent)
+		return nil
+	case m != rt.method && (m != http.MethodHead || rt.method != http.MethodGet):
+		c.w.Header().Set("Allow", rt.allows())
+		return errMethod(rt)
+	}
+	if err := c.readHeaders(); err != nil {
+		return err
+	}
+	c.o.Token = token
+	return rt.serve(c)
+}
+
+// find returns the route of the path, or nil. A prefix that was taken off with
+// its slash is no matter.
+func (c *call) find() *route {
+	path := c.r.URL.Path
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	for i := range c.routes {
+		rt := &c.routes[i]
+		rest, ok := strings.CutPrefix(path, rt.path)
+		if ok && (rest == "") != strings.HasSuffix(rt.path, "/") {
+			c.rest = rest
+			return rt
+		}
+	}
+	return nil
+}

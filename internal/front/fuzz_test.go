@@ -1,0 +1,62 @@
+package front
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// FuzzHandler sends any body with any headers. The handler must not panic and
+// must answer with JSON, or with an event stream that is whole.
+func FuzzHandler(f *testing.F) {
+	f.Add("POST", chatPath, hello, "x-gateway-metadata: {\"a\":\"b\"}\nauthorization: Bearer key")
+	f.Add("POST", chatPath, helloSSE, "x-gateway-forward-headers: x-a\nx-a: 1\nanthropic-beta: b")
+	f.Add("POST", chatPath, "{\"model\":\"m\"}{", "content-encoding: gzip")
+	f.Add("POST", chatPath, "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", "Content-Encoding: gzip\ncontent-type: application/json; charset=utf-8")
+	f.Add("POST", chatPath, "[[[[", "x-gateway-strict-complaince: true\nx-gateway-trace-id: a")
+	f.Add("GET", "/v1/models/a/b", "", "x-gateway-request-timeout: 99999999999999999999")
+	f.Add("PUT", "/", "\xff", "x-gateway-: \x7f")
+	f.Fuzz(func(t *testing.T, method, path, body, header string) {
+		r := httptest.NewRequest("POST", "/", strings.NewReader(body))
+		r.Method, r.URL.Path = method, path
+		for line := range strings.Lines(header) {
+			name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
+			r.Header.Add(name, strings.TrimSpace(value))
+		}
+		w := httptest.NewRecorder()
+		b := &fake{models: []Model{{ID: "a/b"}}, stream: newScript(io.EOF, "a")}
+		if strings.Contains(header, "fail") {
+			b.err = errors.New("secret")
+		}
+		New(Config{MaxBody: 1 << 10}, b).ServeHTTP(w, r)
+		checkAnswer(t, w)
+	})
+}
+
+func checkAnswer(t *testing.T, w *httptest.ResponseRecorder) {
+	t.Helper()
+	res := w.Result()
+	for name, values := range res.Header {
+		if strings.ContainsFunc(strings.Join(values, ""), func(r rune) bool { return r < ' ' || r >= 0x7f }) {
+			t.Errorf("header %s: %q", name, values)
+		}
+	}
+	body := w.Body.String()
+	switch {
+	case w.Code == 204:
+		if body != "" {
+			t.Errorf("body %q without content", body)
+		}
+	case w.Code >= 400:
+		readEnvelope(t, res)
+	case strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream"):
+		if body != event("a")+"data: [DONE]\n\n" {
+			t.Errorf("stream %q", body)
+		}
+	case !json.Valid([]byte(body)):
+		t.Errorf("status %d, body %q", w.Code, body)
+	}
+}
