@@ -97,21 +97,26 @@ func TestBodies(t *testing.T) {
 }
 
 func TestBodyOfUnknownLength(t *testing.T) {
+	nothings := strings.Repeat(zip(t, ""), 100) // reads as no bytes
 	tests := []struct {
-		name   string
-		body   io.Reader
-		status int
+		name     string
+		body     io.Reader
+		status   int
+		encoding string
 	}{
-		{"in pieces", iotest.OneByteReader(strings.NewReader(hello)), 200},
-		{"with the end", iotest.DataErrReader(strings.NewReader(hello)), 200},
-		{"over the limit", iotest.HalfReader(strings.NewReader(strings.Repeat(" ", 2000) + hello)), 413},
-		{"without end", endless{}, 413},
-		{"broken", io.MultiReader(strings.NewReader(`{"model":`), iotest.ErrReader(io.ErrUnexpectedEOF)), 400},
+		{"in pieces", iotest.OneByteReader(strings.NewReader(hello)), 200, ""},
+		{"with the end", iotest.DataErrReader(strings.NewReader(hello)), 200, ""},
+		{"over the limit", iotest.HalfReader(strings.NewReader(strings.Repeat(" ", 2000) + hello)), 413, ""},
+		{"without end", endless{}, 413, ""},
+		{"broken", io.MultiReader(strings.NewReader(`{"model":`), iotest.ErrReader(io.ErrUnexpectedEOF)), 400, ""},
+		{"gzip over the limit that holds nothing", iotest.HalfReader(strings.NewReader(nothings)), 413, "gzip"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := httptest.NewRecorder()
-			New(Config{MaxBody: 1000}, &fake{}).ServeHTTP(w, httptest.NewRequest("POST", chatPath, tt.body))
+			r := httptest.NewRequest("POST", chatPath, tt.body)
+			r.Header.Set("Content-Encoding", tt.encoding)
+			New(Config{MaxBody: 1000}, &fake{}).ServeHTTP(w, r)
 			if w.Code != tt.status {
 				t.Errorf("status %d, want %d: %s", w.Code, tt.status, w.Body)
 			}

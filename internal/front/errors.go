@@ -40,11 +40,6 @@ func publicError(err error) *providers.Error {
 	var e *providers.Error
 	switch {
 	case errors.As(err, &e):
-		if len(e.Details) > 0 && !jsonx.Valid(e.Details) {
-			clean := *e
-			clean.Details = nil
-			return &clean
-		}
 		return e
 	case errors.Is(err, context.DeadlineExceeded):
 		return &providers.Error{Code: providers.ErrTimeout, Message: "the time for the request ran out"}

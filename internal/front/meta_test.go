@@ -22,6 +22,9 @@ func TestMetaHeaders(t *testing.T) {
 			"X-Gateway-Cache-Status": {"disabled"}, "X-Gateway-Attempts": {"0"}, "X-Gateway-Model": {"m"},
 			"X-Gateway-Provider": {"vertex-ai"}, "X-Gateway-Target": {"vertex-ai/m"},
 		}},
+		{"text beyond ASCII", providers.Meta{Model: "m\u00fc"}, http.Header{
+			"X-Gateway-Cache-Status": {"disabled"}, "X-Gateway-Attempts": {"0"}, "X-Gateway-Model": {"m??"},
+		}},
 		{"text that would break a header", providers.Meta{Slug: "s", Model: "m\r\nSet-Cookie: ü\x1b"}, http.Header{
 			"X-Gateway-Cache-Status": {"disabled"}, "X-Gateway-Attempts": {"0"}, "X-Gateway-Model": {"m??Set-Cookie: ???"},
 			"X-Gateway-Provider": {"s"}, "X-Gateway-Target": {"@s/m??Set-Cookie: ???"},

@@ -1,0 +1,193 @@
+// Sidecar serves the OpenAI schema to the other processes of a machine or pod:
+//
+//	sidecar -catalog catalog.json -keys-file keys.txt
+//
+// Any OpenAI client then works with the base URL http://127.0.0.1:8787/v1 and
+// models such as "@slug/gemini-2.5-flash". GET /healthz answers without a key.
+//
+// SIGHUP reads the catalog again; a faulty one is reported and the old one stays
+// in use. SIGINT and SIGTERM let requests under way finish, for 10 seconds at
+// most.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/b650d4bf/gateway"
+	"github.com/b650d4bf/gateway/catalog"
+)
+
+const (
+	readHeaderTimeout = 10 * time.Second
+	idleTimeout       = 2 * time.Minute
+	shutdownTimeout   = 10 * time.Second
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], func(net.Addr) {})
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		slog.Error("sidecar failed", "error", err)
+		os.Exit(1)
+	}
+}
+
+// flags are the command line.
+type flags struct {
+	listen, catalog, keysFile string
+}
+
+func parseFlags(args []string) (flags, error) {
+	var f flags
+	set := flag.NewFlagSet("sidecar", flag.ContinueOnError)
+	set.StringVar(&f.listen, "listen", "127.0.0.1:8787", "`address` to listen on")
+	set.StringVar(&f.catalog, "catalog", "", "catalog `file` with the providers; required")
+	set.StringVar(&f.keysFile, "keys-file", "", "`file` with the API keys, one a line; without it no key is needed")
+	if err := set.Parse(args); err != nil {
+		return flags{}, err
+	}
+	switch {
+	case set.NArg() > 0:
+		return flags{}, fmt.Errorf("unexpected argument %q", set.Arg(0))
+	case f.catalog == "":
+		return flags{}, errors.New("-catalog is required")
+	}
+	return f, nil
+}
+
+// run serves until ctx ends. It calls ready once connections are accepted.
+func run(ctx context.Context, args []string, ready func(net.Addr)) (err error) {
+	f, err := parseFlags(args)
+	if err != nil {
+		return err
+	}
+	keys, err := readKeys(f.keysFile)
+	if err != nil {
+		return err
+	}
+	providers, err := catalog.Open(f.catalog)
+	if err != nil {
+		return err
+	}
+	client, err := gateway.New(gateway.WithCatalog(providers), gateway.WithObserver(callLog{}))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, client.Close()) }()
+
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
+	defer signal.Stop(reload)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.listen)
+	if err != nil {
+		return err
+	}
+	slog.Info("listening", "address", l.Addr().String(), "keys", len(keys), "providers", providers.Slugs())
+	if len(keys) == 0 {
+		slog.Warn("no API keys are set: whoever reaches the address can use the providers")
+	}
+	ready(l.Addr())
+	return serve(ctx, l, routes(client, keys), func() { reread(providers) }, reload)
+}
+
+// routes adds the health check to the handler of the client.
+func routes(client *gateway.Client, keys []string) http.Handler {
+	var opts []gateway.HandlerOption
+	if len(keys) > 0 {
+		opts = append(opts, gateway.WithAPIKeys(keys...))
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", client.Handler(opts...))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"status":"ok"}`)
+	})
+	return mux
+}
+
+// reread loads the catalog again.
+func reread(providers *catalog.File) {
+	if err := providers.Reload(); err != nil {
+		slog.Error("the catalog was not reloaded, the old one stays", "error", err)
+		return
+	}
+	slog.Info("catalog reloaded", "providers", providers.Slugs())
+}
+
+// serve accepts connections until ctx ends and calls reread at each signal. It
+// sets no write timeout, since that would cut long streams.
+func serve(ctx context.Context, l net.Listener, h http.Handler, reread func(), reload <-chan os.Signal) error {
+	srv := &http.Server{
+		Handler: h, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout,
+		ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(l) }()
+	for {
+		select {
+		case <-reload:
+			reread()
+		case err := <-ended:
+			return err
+		case <-ctx.Done():
+			err := shutdown(ctx, srv)
+			<-ended
+			return err
+		}
+	}
+}
+
+// shutdown waits for the requests under way, and cuts those that take too long.
+func shutdown(ctx context.Context, srv *http.Server) error {
+	slog.Info("shutting down", "timeout", shutdownTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer cancel()
+	err := srv.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		slog.Warn("requests were cut by the shutdown")
+		return srv.Close()
+	}
+	return err
+}
+
+// readKeys reads the API keys, one a line. Blank lines and lines that begin with
+// # are passed over. A file without any key is an error: it would let everyone
+// in.
+func readKeys(path string) ([]string, error) {
+	if path == "" {
+		return nil, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	var keys []string
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		if key := strings.TrimSpace(lines.Text()); key != "" && key[0] != '#' {
+			keys = append(keys, key)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("%s: no keys in the file", path)
+	}
+	return keys, nil
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
+)
+
+const limit = 10 * time.Second
+
+// sidecar is one that runs, over an emulated platform.
+type sidecar struct {
+	url, catalog, platform string
+	stop                   func() error
+}
+
+// start runs a sidecar with the catalog entry "vx", and with the keys if any.
+func start(t *testing.T, keys string) sidecar {
+	t.Helper()
+	platform := vertextest.New(vertextest.WithoutAuth())
+	t.Cleanup(platform.Close)
+	base, err := platform.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	s := sidecar{catalog: filepath.Join(dir, "catalog.json"), platform: base}
+	s.writeCatalog(t, "vx")
+	args := []string{"-listen", "127.0.0.1:0", "-catalog", s.catalog}
+	if keys != "" {
+		args = append(args, "-keys-file", writeFile(t, filepath.Join(dir, "keys.txt"), keys))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	addr, ended := make(chan net.Addr, 1), make(chan error, 1)
+	go func() { ended <- run(ctx, args, func(a net.Addr) { addr <- a }) }()
+	select {
+	case a := <-addr:
+		s.url = "http://" + a.String()
+	case err := <-ended:
+		t.Fatal(err)
+	}
+	s.stop = func() error {
+		cancel()
+		return <-ended
+	}
+	t.Cleanup(cancel)
+	return s
+}
+
+func (s *sidecar) writeCatalog(t *testing.T, slug string) {
+	t.Helper()
+	writeFile(t, s.catalog, `{"providers":{"`+slug+`":{"provider":"vertex-ai","project_id":"p","region":"global","auth":"none","base_url":"`+s.platform+`"}}}`)
+}
+
+func writeFile(t *testing.T, path, text string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// chat asks for a greeting through the slug.
+func (s *sidecar) chat(t *testing.T, slug, key, more string) (int, string) {
+	t.Helper()
+	body := `{"model":"@` + slug + `/gemini-2.5-flash","messages":[{"role":"user","content":"Hello"}]` + more + `}`
+	return send(t, "POST", s.url+"/v1/chat/completions", key, body)
+}
+
+func send(t *testing.T, method, url, key, body string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(b)
+}
+
+func TestSidecar(t *testing.T) {
+	s := start(t, "# the keys\n\nkey-one\n  key-two\n")
+	tests := []struct {
+		name   string
+		send   func() (int, string)
+		status int
+		want   string
+	}{
+		{"health needs no key", func() (int, string) { return send(t, "GET", s.url+"/healthz", "", "") }, 200, `{"status":"ok"}`},
+		{"chat", func() (int, string) { return s.chat(t, "vx", "key-one", "") }, 200, `"object":"chat.completion"`},
+		{"stream", func() (int, string) { return s.chat(t, "vx", "key-two", `,"stream":true`) }, 200, "data: [DONE]\n\n"},
+		{"chat without key", func() (int, string) { return s.chat(t, "vx", "", "") }, 401, "authentication_failed"},
+		{"unknown slug", func() (int, string) { return s.chat(t, "vy", "key-one", "") }, 404, "provider_not_found"},
+		{"unknown path", func() (int, string) { return send(t, "GET", s.url+"/v2", "key-one", "") }, 404, `"error"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if status, body := tt.send(); status != tt.status || !strings.Contains(body, tt.want) {
+				t.Errorf("status %d, body %s, want %d, %s", status, body, tt.status, tt.want)
+			}
+		})
+	}
+	if err := s.stop(); err != nil {
+		t.Errorf("shutdown: %v", err)
+	}
+}
+
+func TestWithoutKeys(t *testing.T) {
+	s := start(t, "")
+	if status, body := s.chat(t, "vx", "", ""); status != 200 {
+		t.Errorf("status %d, body %s", status, body)
+	}
+	if err := s.stop(); err != nil {
+		t.Errorf("shutdown: %v", err)
+	}
+}
+
+func TestReload(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no SIGHUP")
+	}
+	s := start(t, "key-one")
+	s.writeCatalog(t, "renamed")
+	hangUp(t)
+	s.await(t, "renamed")
+	writeFile(t, s.catalog, "{")
+	hangUp(t)
+	if status, body := s.chat(t, "renamed", "key-one", ""); status != 200 {
+		t.Errorf("after a faulty catalog: status %d, body %s", status, body)
+	}
+	s.writeCatalog(t, "again")
+	hangUp(t)
+	s.await(t, "again")
+	if err := s.stop(); err != nil {
+		t.Errorf("shutdown: %v", err)
+	}
+}
+
+func hangUp(t *testing.T) {
+	t.Helper()
+	p, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = p.Signal(syscall.SIGHUP)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// await asks until the slug is known.
+func (s *sidecar) await(t *testing.T, slug string) {
+	t.Helper()
+	for end := time.Now().Add(limit); time.Now().Before(end); {
+		if status, _ := s.chat(t, slug, "key-one", ""); status == 200 {
+			return
+		}
+	}
+	t.Fatalf("the catalog with %q was not loaded", slug)
+}
+
+func TestCommandLine(t *testing.T) {
+	dir := t.TempDir()
+	empty := writeFile(t, filepath.Join(dir, "keys.txt"), "# none\n\n")
+	faulty := writeFile(t, filepath.Join(dir, "catalog.json"), "{")
+	good := writeFile(t, filepath.Join(dir, "good.json"), `{"providers":{}}`)
+	tests := []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"no catalog", nil, "-catalog is required"},
+		{"an argument too many", []string{"-catalog", good, "x"}, "unexpected argument"},
+		{"a catalog that is not there", []string{"-catalog", filepath.Join(dir, "no.json")}, "no.json"},
+		{"a faulty catalog", []string{"-catalog", faulty}, "catalog.json"},
+		{"a keys file without keys", []string{"-catalog", good, "-keys-file", empty}, "no keys"},
+		{"an address that is none", []string{"-catalog", good, "-listen", "127.0.0.1:x"}, "listen"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := run(t.Context(), tt.args, func(net.Addr) { t.Error("ready") })
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want %q in it", err, tt.want)
+			}
+		})
+	}
+	t.Run("help", func(t *testing.T) {
+		if err := run(t.Context(), []string{"-h"}, nil); !errors.Is(err, flag.ErrHelp) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
