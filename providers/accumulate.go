@@ -208,21 +208,25 @@ func (f *choiceFold) addBlock(d *ContentBlockDelta) error {
 // Completion returns the answer as far as it has come. The accumulator must
 // not be added to afterwards.
 func (a *Accumulator) Completion() *ChatCompletion {
-	room := &struct {
+	room := &struct { // what the usual answer holds, in one allocation
 		answer ChatCompletion
 		choice [1]Choice
+		blocks [1]ContentPart
 	}{answer: a.answer}
 	out := &room.answer
 	out.Choices = room.choice[:0]
+	blocks := room.blocks[:]
 	for i := range a.choices {
 		if f := &a.choices[i]; f.seen {
-			out.Choices = append(out.Choices, f.finish())
+			out.Choices = append(out.Choices, f.finish(blocks))
+			blocks = nil
 		}
 	}
 	return out
 }
 
-func (f *choiceFold) finish() Choice {
+// finish returns the choice; its content blocks go into room when they fit.
+func (f *choiceFold) finish(room []ContentPart) Choice {
 	c := f.choice
 	m := &c.Message
 	m.Role = RoleAssistant
@@ -238,7 +242,11 @@ func (f *choiceFold) finish() Choice {
 		}
 	}
 	if len(f.blocks) > 0 {
-		m.ContentBlocks = make([]ContentPart, len(f.blocks))
+		if len(f.blocks) <= len(room) {
+			m.ContentBlocks = room[:len(f.blocks):len(f.blocks)]
+		} else {
+			m.ContentBlocks = make([]ContentPart, len(f.blocks))
+		}
 		for i := range f.blocks {
 			m.ContentBlocks[i] = f.blocks[i].finish()
 		}

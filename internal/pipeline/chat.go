@@ -57,9 +57,10 @@ type Stream struct {
 	strict bool
 	usage  bool // the caller asked for the usage chunk
 	first  *providers.ChatCompletionChunk
+	taken  bool // a chunk was given out
 
-	mu    sync.Mutex // guards rec and ended, since Close may come from elsewhere
-	ended bool
+	mu  sync.Mutex // guards rec and err, since Close may come from elsewhere
+	err error      // how the stream ended, nil while it has not
 }
 
 // ChatStream opens a streamed chat completion. It waits for the first chunk, so
@@ -88,7 +89,7 @@ func (e *Engine) chatStream(ctx context.Context, rec *recorder, client, call *Se
 	first, err := reader.Recv()
 	if err != nil {
 		_ = reader.Close()
-		if errors.Is(err, io.EOF) {
+		if isEnd(err) {
 			err = &providers.Error{Code: providers.ErrEmptyResponse, Message: "the stream has no chunk", Provider: r.target.Provider, Sent: true}
 		}
 		return nil, err
@@ -100,7 +101,8 @@ func (e *Engine) chatStream(ctx context.Context, rec *recorder, client, call *Se
 	}, nil
 }
 
-// Recv returns the next chunk that the caller is shown.
+// Recv returns the next chunk that the caller is shown. After the first error,
+// io.EOF included, each further call repeats it.
 func (s *Stream) Recv() (*providers.ChatCompletionChunk, error) {
 	for {
 		chunk, err := s.next()
@@ -115,41 +117,60 @@ func (s *Stream) Recv() (*providers.ChatCompletionChunk, error) {
 
 // next returns the next chunk in its rich form.
 func (s *Stream) next() (*providers.ChatCompletionChunk, error) {
-	if c := s.first; c != nil {
-		s.first = nil
-		s.note(c)
-		return c, nil
+	if err := s.ended(); err != nil {
+		return nil, err
 	}
-	chunk, err := s.reader.Recv()
-	if err != nil {
-		return nil, s.end(err)
+	s.taken = true
+	chunk := s.first
+	if s.first = nil; chunk == nil {
+		var err error
+		if chunk, err = s.reader.Recv(); err != nil {
+			return nil, s.end(err)
+		}
 	}
-	s.note(chunk)
-	return chunk, nil
+	return chunk, s.note(chunk)
+}
+
+// ended returns how the stream ended, or nil.
+func (s *Stream) ended() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
 }
 
 // note records a chunk, unless the stream was closed meanwhile.
-func (s *Stream) note(c *providers.ChatCompletionChunk) {
+func (s *Stream) note(c *providers.ChatCompletionChunk) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.ended {
+	if s.err == nil {
 		s.rec.chunk(c)
 	}
+	return s.err
 }
 
-// Collect reads to the end and returns the whole answer.
+// Collect reads to the end and returns the whole answer. It is refused once a
+// chunk was taken, since the answer would lack it.
 func (s *Stream) Collect() (*providers.ChatCompletion, error) {
+	if err := s.ended(); err != nil && !isEnd(err) {
+		return nil, err
+	}
+	if s.taken {
+		return nil, providers.Invalid("stream", "chunks were taken already: call Collect before Recv, or fold the chunks with an Accumulator")
+	}
 	var acc providers.Accumulator
 	for {
 		chunk, err := s.next()
-		if errors.Is(err, io.EOF) {
+		if isEnd(err) {
 			break
 		}
 		if err == nil {
-			err = acc.Add(chunk)
+			if err = acc.Add(chunk); err != nil {
+				err = s.end(err)
+			}
 		}
 		if err != nil {
-			return nil, errors.Join(err, s.Close())
+			_ = s.Close()
+			return nil, err
 		}
 	}
 	out := acc.Completion()
@@ -160,19 +181,25 @@ func (s *Stream) Collect() (*providers.ChatCompletion, error) {
 	return out, nil
 }
 
-// end records the end of the stream once.
+// end records the end of the stream once, and returns how it ended.
 func (s *Stream) end(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
-		return err
+	if s.err != nil {
+		return s.err
 	}
-	s.ended = true
-	if !errors.Is(err, io.EOF) {
-		err = s.rec.fail(err)
+	if s.err = io.EOF; !isEnd(err) {
+		s.err = s.rec.fail(err)
 	}
 	s.rec.end()
-	return err
+	return s.err
+}
+
+// isEnd reports whether err is the end of a whole stream. An Error is not, even
+// when a connection that ended is its cause.
+func isEnd(err error) bool {
+	var e *providers.Error
+	return errors.Is(err, io.EOF) && !errors.As(err, &e)
 }
 
 // Meta says what the gateway did; it is complete once the stream has ended.
@@ -184,7 +211,7 @@ func (s *Stream) Meta() providers.Meta {
 
 // Close ends the stream. It is idempotent.
 func (s *Stream) Close() error {
-	err := s.reader.Close()
+	// The end comes first: the reader may fail by being closed.
 	_ = s.end(&providers.Error{Code: providers.ErrCanceled, Message: "the stream was closed before its end", Sent: true})
-	return err
+	return s.reader.Close()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"time"
 
 	"go.uber.org/zap"
@@ -78,7 +79,8 @@ func (r *recorder) routed() {
 // answer notes what came back, and lays the provider's warnings into the meta.
 func (r *recorder) answer(c *providers.ChatCompletion) {
 	r.record.Meta.Warnings = c.Meta.Warnings
-	r.record.ResponseID, r.record.ResponseModel, r.record.Usage = c.ID, c.Model, c.Usage
+	r.record.ResponseID, r.record.ResponseModel = c.ID, c.Model
+	r.usage(c.Usage)
 	if len(c.Choices) > 0 {
 		r.record.FinishReason = c.Choices[0].FinishReason
 	}
@@ -87,6 +89,7 @@ func (r *recorder) answer(c *providers.ChatCompletion) {
 
 func (r *recorder) firstChunk(c *providers.ChatCompletionChunk) {
 	r.record.FirstChunk = time.Since(r.record.Start)
+	r.record.ResponseID, r.record.ResponseModel = c.ID, c.Model
 	if c.Meta != nil {
 		r.record.Meta.Warnings = c.Meta.Warnings
 	}
@@ -96,15 +99,25 @@ func (r *recorder) firstChunk(c *providers.ChatCompletionChunk) {
 
 // chunk notes what later chunks say.
 func (r *recorder) chunk(c *providers.ChatCompletionChunk) {
-	if c.Usage != nil {
-		r.record.Usage = c.Usage
-	}
+	r.usage(c.Usage)
 	for i := range c.Choices {
 		if f := c.Choices[i].FinishReason; f != "" && c.Choices[i].Index == 0 {
 			r.record.FinishReason = f
 			r.record.ResponseID, r.record.ResponseModel = c.ID, c.Model
 		}
 	}
+}
+
+// usage notes the tokens. Observers get a copy of their own: the caller's may
+// be projected.
+func (r *recorder) usage(u *providers.Usage) {
+	if u == nil {
+		return
+	}
+	if len(r.observers[0])+len(r.observers[1]) > 0 {
+		u = new(*u)
+	}
+	r.record.Usage = u
 }
 
 // attempt adds the request to the trail.
@@ -123,19 +136,50 @@ func (r *recorder) attempt(err *providers.Error) {
 	m.Attempts = append(m.Attempts, a)
 }
 
-// fail notes the error of the call and returns it with the call's id. An error
-// that a provider made of something else becomes an [providers.Error].
+// fail notes the error of the call and returns it with the call's id. It is
+// always an [providers.Error], and a copy: a provider may share its own.
 func (r *recorder) fail(err error) error {
-	var e *providers.Error
-	if !errors.As(err, &e) {
-		e = &providers.Error{Code: providers.ErrServer, Provider: r.record.Meta.Provider, Sent: true, Err: err}
-		err = e
-	}
+	e := r.known(err)
 	e.RequestID = r.record.ID
 	if e.Provider != "" && len(r.record.Meta.Attempts) == 0 {
 		r.attempt(e)
 	}
-	r.record.Err = err
+	r.record.Err = e
+	return e
+}
+
+// known returns err as an Error. Callers tell the end of a stream by io.EOF, so
+// that an Error must not be mistaken for it.
+func (r *recorder) known(err error) *providers.Error {
+	var e *providers.Error
+	if !errors.As(err, &e) {
+		return &providers.Error{Code: codeOf(err), Provider: r.record.Meta.Provider, Sent: true, Err: whole(err)}
+	}
+	own := *e
+	if error(e) != err && !errors.Is(err, io.EOF) { //nolint:errorlint // asks whether it is wrapped
+		own.Message, own.Err = "", err // the wrapper's text holds the message
+	}
+	own.Err = whole(own.Err)
+	return &own
+}
+
+// codeOf is the kind of an error that does not say it.
+func codeOf(err error) providers.Code {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return providers.ErrCanceled
+	case errors.Is(err, context.DeadlineExceeded):
+		return providers.ErrTimeout
+	}
+	return providers.ErrServer
+}
+
+// whole returns err, or in place of an io.EOF the error that says it came too
+// early.
+func whole(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
 	return err
 }
 

@@ -86,17 +86,17 @@ func (e *Engine) entry(client, call *Settings, slug string) (catalog.Entry, erro
 	}
 	if source != nil {
 		entry, err := source.Lookup(name)
-		if err == nil || !errors.Is(err, catalog.ErrNotFound) {
-			return entry, notFound(err)
+		if err == nil {
+			return entry, nil
 		}
-		if _, own := e.providers[name]; !own || slug != "" {
-			return catalog.Entry{}, notFound(err)
+		if _, own := e.providers[name]; !own || slug != "" || !errors.Is(err, catalog.ErrNotFound) {
+			return catalog.Entry{}, lookupError(err)
 		}
 	}
 	if _, own := e.providers[name]; own && slug == "" {
 		return catalog.Entry{Provider: name}, nil
 	}
-	return catalog.Entry{}, notFound(&catalog.NotFoundError{Slug: name})
+	return catalog.Entry{}, lookupError(&catalog.NotFoundError{Slug: name})
 }
 
 // Direct reports whether the settings say by themselves where to go.
@@ -104,11 +104,14 @@ func (s *Settings) Direct() bool {
 	return s.ProjectID != "" || s.Region != "" || s.BaseURL != "" || s.Token != nil
 }
 
-func notFound(err error) error {
-	if err == nil {
-		return nil
+// lookupError says whether the catalog does not have the entry or could not be
+// asked.
+func lookupError(err error) error {
+	code := providers.ErrInvalidConfig
+	if errors.Is(err, catalog.ErrNotFound) {
+		code = providers.ErrProviderNotFound
 	}
-	return &providers.Error{Code: providers.ErrProviderNotFound, Param: "provider", Message: err.Error()}
+	return &providers.Error{Code: code, Param: "provider", Err: err}
 }
 
 // token finds the credentials: the call's, the entry's, the client's, what came
@@ -119,8 +122,10 @@ func (e *Engine) token(client, call *Settings, entry *catalog.Entry) (auth.Token
 	}
 	src, err := e.sources.entry(entry)
 	switch {
+	case errors.Is(err, providers.ErrClosed):
+		return nil, err
 	case err != nil:
-		return nil, &providers.Error{Code: providers.ErrInvalidConfig, Param: "provider", Message: err.Error()}
+		return nil, &providers.Error{Code: providers.ErrInvalidConfig, Param: "provider", Err: err}
 	case src != nil:
 		return src, nil
 	case client.Token != nil:
@@ -149,21 +154,26 @@ func (e *Engine) place(ctx context.Context, t *providers.Target) error {
 	if t.ProjectID == "" && !strings.HasPrefix(t.Model, "projects/") {
 		project, err := src.ProjectID(ctx)
 		if err != nil {
-			return credentialsError(err)
+			return credentialsError(ctx, err)
 		}
 		t.ProjectID = project
 	}
 	if t.UniverseDomain == "" && t.BaseURL == "" {
 		universe, err := src.UniverseDomain(ctx)
 		if err != nil {
-			return credentialsError(err)
+			return credentialsError(ctx, err)
 		}
 		t.UniverseDomain = universe
 	}
 	return nil
 }
 
-func credentialsError(err error) error {
+// credentialsError says that the credentials do not tell where they belong,
+// unless it is the caller who stopped waiting.
+func credentialsError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return &providers.Error{Code: codeOf(ctx.Err()), Message: "the call ended before its credentials were there", Err: ctx.Err()}
+	}
 	return &providers.Error{Code: providers.ErrAuthentication, Message: "the credentials can't be used", Err: err}
 }
 
@@ -201,13 +211,13 @@ func headers(client http.Header, entry map[string]catalog.Secret, call http.Head
 	}
 	out := make(http.Header, len(client)+len(entry)+len(call))
 	for k, v := range client {
-		out[k] = v
+		out[http.CanonicalHeaderKey(k)] = v
 	}
 	for k, v := range entry {
 		out.Set(k, v.Reveal())
 	}
 	for k, v := range call {
-		out[k] = v
+		out[http.CanonicalHeaderKey(k)] = v
 	}
 	return out
 }

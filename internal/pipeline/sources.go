@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -99,16 +100,33 @@ func (s *Sources) entry(e *catalog.Entry) (auth.TokenProvider, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.install(e.Slug, slugSource{made: want, src: src}), nil
+}
+
+// install makes a new source the slug's. Calls under way finish with the one
+// that it replaces, which is then forgotten.
+func (s *Sources) install(slug string, made slugSource) *gcpauth.Source {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if have, ok := s.slugs[e.Slug]; ok && have.made == want {
-		return have.src, nil // another call was faster
+	have, ok := s.slugs[slug]
+	if ok && have.made == made.made { // another call was faster
+		s.forget(made.src)
+		return have.src
+	}
+	if ok {
+		s.forget(have.src)
 	}
 	if s.slugs == nil {
 		s.slugs = map[string]slugSource{}
 	}
-	s.slugs[e.Slug] = slugSource{made: want, src: src}
-	return src, nil
+	s.slugs[slug] = made
+	return made.src
+}
+
+// forget leaves the end of a source to itself: none is under way for longer
+// than one exchange. The caller holds s.mu.
+func (s *Sources) forget(src *gcpauth.Source) {
+	s.owned = slices.DeleteFunc(s.owned, func(o *gcpauth.Source) bool { return o == src })
 }
 
 // SetDefault makes the source for calls that nothing else has credentials for.

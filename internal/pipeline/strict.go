@@ -16,9 +16,7 @@ func strict(client, call *Settings) bool {
 // projectCompletion takes out of an answer what the OpenAI schema does not
 // have.
 func projectCompletion(c *providers.ChatCompletion) {
-	if c.Usage != nil {
-		c.Usage.Extra = nil
-	}
+	projectUsage(c.Usage)
 	for i := range c.Choices {
 		choice := &c.Choices[i]
 		choice.NativeFinishReason, choice.Extra = "", nil
@@ -29,16 +27,20 @@ func projectCompletion(c *providers.ChatCompletion) {
 	}
 }
 
-// projectChunk does the same with a chunk, and reports whether anything is left
-// to show. The usage chunk is shown when it was asked for.
-func projectChunk(c *providers.ChatCompletionChunk, usage bool) bool {
-	if c.Usage != nil {
-		c.Usage.Extra = nil
-		if len(c.Choices) == 0 {
-			return usage
-		}
+// projectUsage takes the platform's own counters out.
+func projectUsage(u *providers.Usage) {
+	if u != nil {
+		u.Extra, u.PromptTokensDetails.Extra, u.CompletionTokensDetails.Extra = nil, nil, nil
 	}
-	show := len(c.Choices) == 0
+}
+
+// projectChunk does the same with a chunk, and reports whether anything is left
+// to show. The usage is shown when it was asked for.
+func projectChunk(c *providers.ChatCompletionChunk, usage bool) bool {
+	show := len(c.Choices) == 0 && (usage || c.Usage == nil)
+	if projectUsage(c.Usage); !usage {
+		c.Usage = nil
+	}
 	for i := range c.Choices {
 		choice := &c.Choices[i]
 		choice.NativeFinishReason, choice.Extra = "", nil

@@ -169,7 +169,8 @@ type bodyReader struct {
 	r       bytes.Reader
 	sent    *atomic.Bool
 	payload *Payload
-	closed  atomic.Bool
+	mu      sync.Mutex // guards closed
+	closed  bool
 }
 
 // open readies the reader.
@@ -179,20 +180,43 @@ func (b *bodyReader) open() io.ReadCloser {
 	return b
 }
 
-func (b *bodyReader) Read(p []byte) (int, error) {
+// begin keeps the payload for the time of a read, since a transport may close
+// the body while it still reads it. It reports whether there is anything to
+// read.
+func (b *bodyReader) begin() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return false
+	}
+	b.payload.Retain()
 	b.sent.Store(true)
+	return true
+}
+
+func (b *bodyReader) Read(p []byte) (int, error) {
+	if !b.begin() {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	defer b.payload.Release()
 	return b.r.Read(p)
 }
 
 // WriteTo lets the transport write the payload without a buffer between.
 func (b *bodyReader) WriteTo(w io.Writer) (int64, error) {
-	b.sent.Store(true)
+	if !b.begin() {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	defer b.payload.Release()
 	return b.r.WriteTo(w)
 }
 
 // Close gives the transport's share of the payload up.
 func (b *bodyReader) Close() error {
-	if b.closed.CompareAndSwap(false, true) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.closed {
+		b.closed = true
 		b.payload.Release()
 	}
 	return nil
@@ -205,11 +229,15 @@ func (c *call) reopen() (io.ReadCloser, error) {
 	return fresh.open(), nil
 }
 
-// answered ends the wait for the header and begins the watch for silence.
+// answered ends the wait for the header. The watch for silence begins with the
+// first read.
 func (c *call) answered(res *http.Response) *Response {
 	c.sent.Store(true)
-	if c.timer != nil || c.limits.Idle > 0 {
-		c.arm(phaseIdle, c.limits.Idle)
+	if c.limits.Idle > 0 && c.timer == nil {
+		c.timer = time.AfterFunc(c.limits.Idle, c.expire) // here, not in Read, which may race with Close
+	}
+	if c.timer != nil {
+		c.arm(phaseTotal, 0)
 	}
 	c.answer = Response{Status: res.StatusCode, Header: res.Header, Length: res.ContentLength, body: res.Body, call: c}
 	return &c.answer

@@ -19,21 +19,31 @@ type Response struct {
 	// Length is the body's length, -1 when not known.
 	Length int64
 
-	body io.ReadCloser
-	call *call
+	body  io.ReadCloser
+	call  *call
+	ended bool
 }
 
-// Read reads and restarts the watch for silence.
+// Read reads, and watches for silence as long as it waits: what the caller does
+// between two reads does not count.
 func (r *Response) Read(p []byte) (int, error) {
-	n, err := r.body.Read(p)
-	if n > 0 && r.call.limits.Idle > 0 {
-		r.call.arm(phaseIdle, r.call.limits.Idle)
+	idle := r.call.limits.Idle
+	if idle > 0 {
+		r.call.arm(phaseIdle, idle)
 	}
+	n, err := r.body.Read(p)
+	if idle > 0 {
+		r.call.arm(phaseTotal, 0)
+	}
+	r.ended = err != nil
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = r.call.failure(err)
 	}
 	return n, err
 }
+
+// Ended reports whether the last Read found the end of the body, or an error.
+func (r *Response) Ended() bool { return r.ended }
 
 // Close ends the call and releases its connection.
 func (r *Response) Close() error {

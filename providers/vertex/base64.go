@@ -26,11 +26,12 @@ const (
 // betray base64 that is wrapped into lines: a full check would cost several
 // times what the copy does.
 func isBase64Text(s string) bool {
-	for pad := 0; pad < 2 && s != "" && s[len(s)-1] == '='; pad++ {
+	pad := 0
+	for ; pad < 2 && s != "" && s[len(s)-1] == '='; pad++ {
 		s = s[:len(s)-1]
 	}
 	switch {
-	case len(s)%4 == 1:
+	case len(s)%4 == 1, pad > 0 && (len(s)+pad)%4 != 0:
 		return false
 	case len(s) <= wholeCheck:
 		return isBase64Run(s)

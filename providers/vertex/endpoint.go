@@ -40,6 +40,10 @@ func endpoint(t *providers.Target, m *model, verb, query string) (*url.URL, erro
 			return nil, err
 		}
 	}
+	region := t.Region
+	if m.resource != "" {
+		region = m.location // host and path must agree
+	}
 	u := &url.URL{Scheme: "https", RawQuery: query}
 	var b strings.Builder
 	b.Grow(256)
@@ -48,10 +52,7 @@ func endpoint(t *providers.Target, m *model, verb, query string) (*url.URL, erro
 			return nil, err
 		}
 	} else {
-		if !isRegion(t.Region) {
-			return nil, errNoRegion()
-		}
-		writeHost(&b, t.Region, t.UniverseDomain)
+		writeHost(&b, region, t.UniverseDomain)
 		u.Host = b.String()
 	}
 	path := b.Len()
@@ -82,7 +83,8 @@ func writeResource(b *strings.Builder, t *providers.Target, m *model) {
 // writeBase takes scheme, host and path prefix of a base URL.
 func writeBase(b *strings.Builder, u *url.URL, base string) error {
 	p, err := url.Parse(base)
-	if err != nil || p.Host == "" || p.Scheme != "https" && p.Scheme != "http" || p.User != nil || p.RawQuery != "" {
+	if err != nil || p.Host == "" || p.Scheme != "https" && p.Scheme != "http" || p.User != nil ||
+		p.RawQuery != "" || p.ForceQuery || p.Fragment != "" || p.RawPath != "" {
 		return badPlace("base_url", "the base URL must be absolute, such as https://example.com, without user, query and fragment")
 	}
 	b.WriteString(p.Host)
@@ -115,10 +117,14 @@ func badPlace(param, message string) error {
 }
 
 // isRegion reports whether s can be a location: it becomes part of a host.
-func isRegion(s string) bool { return s != "" && onlyFrom(s, "-") && len(s) <= 63 }
+func isRegion(s string) bool {
+	return s != "" && s[0] != '-' && len(s) <= 63 && onlyFrom(s, "-")
+}
 
 // isProject also allows the domain-scoped form, example.com:project.
-func isProject(s string) bool { return onlyFrom(s, "-.:") && len(s) <= 128 && s[0] != '.' }
+func isProject(s string) bool {
+	return s != "" && s[0] != '.' && len(s) <= 128 && onlyFrom(s, "-.:")
+}
 
 // onlyFrom reports whether s has only lower-case letters, digits and the given
 // others.

@@ -203,7 +203,8 @@ func (s *rpcStatus) readDetail(r *jsonx.Reader) {
 	key := string(r.Key())
 	switch {
 	case key == "retryDelay" && r.Kind() == jsonx.String:
-		s.retry, _ = time.ParseDuration(r.String())
+		d, _ := time.ParseDuration(r.String())
+		s.retry = seconds(d.Seconds())
 	case key == "reason" && r.Kind() == jsonx.String:
 		s.reason = r.String()
 	case key == "fieldViolations" && s.field == "":
@@ -234,14 +235,29 @@ func firstField(r *jsonx.Reader) string {
 // Source: https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
 func retryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
-		return time.Duration(ms * float64(time.Millisecond))
+		return seconds(ms / 1000)
 	}
 	v := h.Get("Retry-After")
-	if s, err := strconv.ParseFloat(v, 64); err == nil && s > 0 {
-		return time.Duration(s * float64(time.Second))
+	if s, err := strconv.ParseFloat(v, 64); err == nil {
+		return seconds(s)
 	}
 	if t, err := http.ParseTime(v); err == nil {
-		return max(0, time.Until(t))
+		return seconds(time.Until(t).Seconds())
+	}
+	return 0
+}
+
+// maxRetryAfter bounds the waiting time that is believed.
+const maxRetryAfter = 24 * time.Hour
+
+// seconds turns a waiting time from outside into a duration that is neither
+// negative nor beyond reason.
+func seconds(s float64) time.Duration {
+	switch {
+	case s >= maxRetryAfter.Seconds():
+		return maxRetryAfter
+	case s > 0:
+		return time.Duration(s * float64(time.Second))
 	}
 	return 0
 }

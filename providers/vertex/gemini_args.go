@@ -8,7 +8,7 @@ import (
 )
 
 // maxArgNodes bounds what one streamed call may build.
-const maxArgNodes = 100_000
+const maxArgNodes = 10_000
 
 // argTree is the JSON value that streamed arguments build up by path. Keys keep
 // the order in which they came.
@@ -54,7 +54,7 @@ func (t *argTree) apply(raw []byte) bool {
 			continue
 		}
 		node := t.at(path)
-		if node == nil || len(node.children) > 0 {
+		if node == nil || node == &t.root || len(node.children) > 0 {
 			return false
 		}
 		node.set(isText, text, scalar)

@@ -3,6 +3,7 @@ package vertex
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,7 +25,9 @@ func (e *geminiEncoder) generationConfig() error {
 	}
 	e.seed()
 	e.modalities()
-	e.configExtras()
+	if err := e.configExtras(); err != nil {
+		return err
+	}
 	if e.w.Len() == open {
 		e.w.Truncate(start)
 		return nil
@@ -231,13 +234,10 @@ func (e *geminiEncoder) labels() error {
 // extras writes the members that the platform knows by name and warns of the
 // others.
 func (e *geminiEncoder) extras() error {
-	if len(e.q.Extra) == 0 {
-		return nil
+	if e.q.User != "" {
+		e.warnf(providers.WarnUnsupported, "user", "left out: "+findParam("user").note)
 	}
-	r := jsonx.NewReader(e.q.Extra)
-	for r.Object(); r.NextKey(); {
-		name, value := string(r.Key()), r.Raw()
-		p := findParam(name)
+	return e.eachExtra(func(name string, value []byte, p *param, again bool) error {
 		switch {
 		case p == nil:
 			e.warnf(providers.WarnUnknown, name, "left out: the platform does not know it")
@@ -245,27 +245,53 @@ func (e *geminiEncoder) extras() error {
 			return providers.Invalid(name, p.note)
 		case p.gemini == warn:
 			e.warnf(providers.WarnUnsupported, name, "left out: "+p.note)
+		case p.gemini == translate:
+			e.warnf(providers.WarnUnsupported, name, "left out: the request has a field of its own for it")
+		case p.gemini == forward && again:
+			e.warnf(providers.WarnConflict, name, "left out: it is given twice")
 		case p.gemini == forward && !strings.Contains(p.wire, "."):
 			e.w.Key(p.wire)
 			writeCamel(&e.w, value)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // configExtras writes the members that belong into generationConfig.
-func (e *geminiEncoder) configExtras() {
-	if len(e.q.Extra) == 0 {
-		return
-	}
-	r := jsonx.NewReader(e.q.Extra)
-	for r.Object(); r.NextKey(); {
-		name, value := string(r.Key()), r.Raw()
-		if p := findParam(name); p != nil && p.gemini == forward && strings.HasPrefix(p.wire, "generationConfig.") {
+func (e *geminiEncoder) configExtras() error {
+	return e.eachExtra(func(_ string, value []byte, p *param, again bool) error {
+		if p != nil && p.gemini == forward && !again && strings.HasPrefix(p.wire, "generationConfig.") {
 			e.w.Key(lastSegment(p.wire))
 			writeCamel(&e.w, value)
 		}
+		return nil
+	})
+}
+
+// eachExtra visits the members beyond the schema that are not null, with their
+// row in the parameter table, nil when there is none, and whether the same
+// parameter was there before.
+func (e *geminiEncoder) eachExtra(visit func(name string, value []byte, p *param, again bool) error) error {
+	if len(e.q.Extra) == 0 {
+		return nil
 	}
+	var seen []*param
+	r := jsonx.NewReader(e.q.Extra)
+	for r.Object(); r.NextKey(); {
+		name, value := string(r.Key()), r.Raw()
+		if value == nil || string(value) == "null" {
+			continue
+		}
+		p := findParam(name)
+		if err := visit(name, value, p, slices.Contains(seen, p)); err != nil {
+			return err
+		}
+		seen = append(seen, p)
+	}
+	if r.End() != nil {
+		return providers.Invalid("extra", "not the text of a JSON object")
+	}
+	return nil
 }
 
 // writeCamel writes a JSON value with its object keys in the case that the

@@ -2,6 +2,7 @@ package vertex
 
 import (
 	"crypto/rand"
+	"slices"
 	"strings"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
@@ -46,6 +47,9 @@ func (d *geminiDecoder) finish() ([]*providers.ChatCompletionChunk, error) {
 		}
 		s.end(room.choiceOf(s.index))
 	}
+	if reason := d.broken(); reason != "" {
+		return nil, brokenError(reason)
+	}
 	d.held = room
 	d.release()
 	if d.usage.Counted {
@@ -56,6 +60,38 @@ func (d *geminiDecoder) finish() ([]*providers.ChatCompletionChunk, error) {
 		room.chunk.Usage = usage(&d.usage)
 	}
 	return d.out, nil
+}
+
+// brokenReasons are the finish reasons of a model that failed at what it was
+// about to say. A further try often succeeds.
+var brokenReasons = []string{
+	"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE", "TOO_MANY_TOOL_CALLS",
+}
+
+// broken returns the finish reason when every choice broke off with nothing to
+// show but thoughts, else "".
+func (d *geminiDecoder) broken() string {
+	for i := range d.choices {
+		s := &d.choices[i]
+		if s.visible || s.calls > 0 || !slices.Contains(brokenReasons, s.finish) {
+			return ""
+		}
+	}
+	return d.choices[0].finish
+}
+
+func brokenError(reason string) error {
+	return &providers.Error{
+		Code: providers.ErrEmptyResponse, Provider: providerName, NativeStatus: reason, Sent: true,
+		Message: "the model gave no answer: " + reason,
+	}
+}
+
+func badArguments() error {
+	return &providers.Error{
+		Code: providers.ErrBadResponse, Provider: providerName, Sent: true,
+		Message: "the streamed arguments of a call can't be put together",
+	}
 }
 
 // choiceOf returns the chunk's choice with the index, adding it if need be.

@@ -2,7 +2,6 @@ package vertex
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/providers"
@@ -40,7 +39,10 @@ type geminiEncoder struct {
 
 	role    string               // of the open turn, "" when none is open
 	calls   []providers.ToolCall // of the last assistant turn
-	turn    int                  // index of the last user message, where the current turn begins
+	turn    int                  // index of the message where the current turn begins
+	at      int                  // index of the message being written
+	last    int                  // index of the message that wrote the last part
+	spoke   string               // role of the last part
 	systems int                  // number of system messages
 }
 
@@ -78,17 +80,14 @@ func (e *geminiEncoder) request() error {
 // and a turn without any part is not written.
 func (e *geminiEncoder) contents() error {
 	msgs := e.q.Messages
-	for i := range msgs {
-		if msgs[i].Role == providers.RoleUser {
-			e.turn = i
-		}
-	}
+	e.turn = currentTurn(msgs)
 	e.w.Key("contents")
 	start := e.w.Len()
 	e.w.BeginArray()
 	open := e.w.Len()
 	for i := 0; i < len(msgs); i++ {
 		m := &msgs[i]
+		e.at = i
 		var err error
 		switch m.Role {
 		case providers.RoleSystem, providers.RoleDeveloper:
@@ -118,12 +117,42 @@ func (e *geminiEncoder) contents() error {
 	return e.checkPrefill()
 }
 
+// currentTurn returns the index of the message where the current turn begins:
+// the last user message that has a turn to itself. One that follows tool
+// results is written into their turn, and an empty one is not written.
+func currentTurn(msgs []providers.Message) int {
+	turn, afterTool := 0, false
+	for i := range msgs {
+		switch msgs[i].Role {
+		case providers.RoleTool:
+			afterTool = true
+		case providers.RoleAssistant:
+			afterTool = false
+		case providers.RoleUser:
+			if !afterTool && hasContent(&msgs[i].Content) {
+				turn = i
+			}
+		}
+	}
+	return turn
+}
+
+// hasContent reports whether the content comes to any part.
+func hasContent(c *providers.Content) bool {
+	parts := c.Parts()
+	for i := range parts {
+		if parts[i].Type != providers.PartText || parts[i].Text != "" {
+			return true
+		}
+	}
+	return parts == nil && c.Text() != ""
+}
+
 // checkPrefill refuses a conversation that ends with the assistant where the
 // model would.
 func (e *geminiEncoder) checkPrefill() error {
-	last := len(e.q.Messages) - 1
-	if e.m.facts.NoPrefill && e.q.Messages[last].Role == providers.RoleAssistant {
-		return providers.Invalid(messagePath(last, "role"),
+	if e.m.facts.NoPrefill && e.spoke == "model" {
+		return providers.Invalid(messagePath(e.last, "role"),
 			"this model does not continue an assistant message: end the conversation with a user or tool message")
 	}
 	return nil
@@ -140,6 +169,7 @@ func (e *geminiEncoder) part(role string) {
 		e.w.Key("parts")
 		e.w.BeginArray()
 	}
+	e.spoke, e.last = role, e.at
 	e.w.BeginObject()
 }
 
@@ -187,8 +217,13 @@ func (e *geminiEncoder) parts(role string, i int, m *providers.Message) error {
 
 func (e *geminiEncoder) contentPart(role string, i, j int, p *providers.ContentPart) error {
 	switch p.Type {
-	case providers.PartText, "refusal":
+	case providers.PartText:
 		e.textPart(role, p.Text, p.Signature)
+		return nil
+	case "refusal":
+		raw, _ := p.Extra.Get("refusal")
+		r := jsonx.NewReader(raw)
+		e.textPart(role, r.String(), p.Signature)
 		return nil
 	case providers.PartImageURL:
 		if p.ImageURL == nil || p.ImageURL.URL == "" {
@@ -228,181 +263,6 @@ func (e *geminiEncoder) media(md media) {
 	e.w.Key("data")
 	e.w.Verbatim(md.base64)
 	e.w.EndObject()
-}
-
-// assistant writes an assistant turn: its text, with the signatures that came
-// with it, and then its calls.
-func (e *geminiEncoder) assistant(i int, m *providers.Message) error {
-	e.calls = m.ToolCalls
-	if err := e.assistantText(i, m); err != nil {
-		return err
-	}
-	for j := range m.ToolCalls {
-		e.call(i, j, &m.ToolCalls[j])
-	}
-	return nil
-}
-
-// assistantText prefers the content blocks, which carry signatures, as long as
-// the caller has not changed the text beside them.
-func (e *geminiEncoder) assistantText(i int, m *providers.Message) error {
-	if len(m.ContentBlocks) == 0 || !m.Content.IsAbsent() && !sameText(m) {
-		return e.parts("model", i, m)
-	}
-	for j := range m.ContentBlocks {
-		p := &m.ContentBlocks[j]
-		if p.Type == providers.PartThinking || p.Type == providers.PartRedactedThinking {
-			continue // reasoning is the model's own; it is not sent back
-		}
-		if err := e.contentPart("model", i, j, p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// sameText reports whether the content is the text of the content blocks.
-func sameText(m *providers.Message) bool {
-	text := m.Content.Text()
-	for i := range m.ContentBlocks {
-		if p := &m.ContentBlocks[i]; p.Type == providers.PartText {
-			rest, ok := strings.CutPrefix(text, p.Text)
-			if !ok {
-				return false
-			}
-			text = rest
-		}
-	}
-	return text == ""
-}
-
-// call writes a functionCall with its signature. The first call of a step of
-// the current turn must have one: a lost one is stood in for.
-func (e *geminiEncoder) call(i, j int, c *providers.ToolCall) {
-	signature := callSignature(c)
-	if signature == "" && j == 0 && i > e.turn && e.m.facts.NeedsSignatures {
-		signature = sentinelSignature
-		e.warnf(providers.WarnSignature, messagePath(i, "tool_calls[0].function.thought_signature"),
-			"the thought signature is missing, and the answer may suffer: send the assistant message back as it came")
-	}
-	e.part("model")
-	e.w.Key("functionCall")
-	e.w.BeginObject()
-	e.callID(c.ID)
-	e.w.Key("name")
-	e.w.String(c.Function.Name)
-	e.w.Key("args")
-	e.objectText(c.Function.Arguments)
-	e.w.EndObject()
-	e.endPart(signature)
-}
-
-// callSignature finds the signature where this schema, or the platform's own
-// OpenAI surface, puts it.
-func callSignature(c *providers.ToolCall) string {
-	if c.Function.ThoughtSignature != "" || len(c.Extra) == 0 {
-		return c.Function.ThoughtSignature
-	}
-	extra, _ := c.Extra.Get("extra_content")
-	google, _ := jsonx.Lookup(extra, "google")
-	raw, _ := jsonx.Lookup(google, "thought_signature")
-	r := jsonx.NewReader(raw)
-	return r.String()
-}
-
-func (e *geminiEncoder) callID(id string) {
-	if id != "" && e.m.facts.CallIDs {
-		e.w.Key("id")
-		e.w.String(id)
-	}
-}
-
-// objectText writes the text of a JSON object as that object.
-func (e *geminiEncoder) objectText(s string) {
-	if s = strings.TrimSpace(s); s == "" {
-		s = "{}"
-	}
-	e.w.RawString(s)
-}
-
-// results writes the tool messages run, which answer the calls of the turn
-// before, in the order of the calls.
-func (e *geminiEncoder) results(first int, run []providers.Message) error {
-	done := make([]bool, len(run))
-	for i := range e.calls {
-		c := &e.calls[i]
-		for j := range run {
-			if done[j] || run[j].ToolCallID != c.ID && run[j].ToolCallID != "" {
-				continue
-			}
-			done[j] = true
-			if err := e.result(first+j, c, &run[j]); err != nil {
-				return err
-			}
-			break
-		}
-	}
-	return nil
-}
-
-// result writes a functionResponse: an object as it is, anything else as
-// {"output":…}, an error as {"error":…}.
-func (e *geminiEncoder) result(i int, c *providers.ToolCall, m *providers.Message) error {
-	e.part("user")
-	e.w.Key("functionResponse")
-	e.w.BeginObject()
-	e.callID(c.ID)
-	e.w.Key("name")
-	e.w.String(c.Function.Name)
-	e.w.Key("response")
-	text := m.Content.Text()
-	failed, _ := m.Extra.Get("is_error")
-	if s := strings.TrimSpace(text); string(failed) != "true" && s != "" && s[0] == '{' && jsonx.ValidString(s) {
-		e.w.RawString(s)
-	} else {
-		e.w.BeginObject()
-		if string(failed) == "true" {
-			e.w.Key("error")
-		} else {
-			e.w.Key("output")
-		}
-		e.w.String(text)
-		e.w.EndObject()
-	}
-	err := e.resultMedia(i, m.Content.Parts())
-	e.w.EndObject()
-	e.endPart("")
-	return err
-}
-
-// resultMedia writes what a tool returned beside text.
-func (e *geminiEncoder) resultMedia(i int, parts []providers.ContentPart) error {
-	open := false
-	for j := range parts {
-		p := &parts[j]
-		if p.Type == providers.PartText {
-			continue
-		}
-		if p.Type != providers.PartImageURL || p.ImageURL == nil || !e.m.facts.CallIDs {
-			return providers.Invalid(partPath(i, j, "type"), "this model takes only text in a tool result")
-		}
-		md, fault := parseMedia(p.ImageURL.URL, p.ImageURL.MimeType)
-		if fault != "" {
-			return providers.Invalid(partPath(i, j, "image_url.url"), fault)
-		}
-		if !open {
-			e.w.Key("parts")
-			e.w.BeginArray()
-			open = true
-		}
-		e.w.BeginObject()
-		e.media(md)
-		e.w.EndObject()
-	}
-	if open {
-		e.w.EndArray()
-	}
-	return nil
 }
 
 // system writes the system messages, from any position, as one instruction.

@@ -10,8 +10,16 @@ import (
 	"github.com/b650d4bf/gateway/providers"
 )
 
-func (geminiFamily) newDecoder(m *model, q *providers.ChatCompletionRequest, whole bool) decoder {
-	d := &geminiDecoder{whole: whole, model: m.name, created: time.Now().Unix()}
+func (geminiFamily) newDecoder(m *model, _ *providers.ChatCompletionRequest, whole bool) decoder {
+	room := &struct { // a whole answer's chunk is folded at once, so it may live here
+		decoder geminiDecoder
+		chunk   chunkRoom
+	}{}
+	d := &room.decoder
+	d.whole, d.model, d.created = whole, m.name, time.Now().Unix()
+	if whole {
+		d.spare = &room.chunk
+	}
 	d.choices = d.room[:0]
 	d.res.ModelVersion = m.name // the likely one
 	if d.model == "" {
@@ -37,6 +45,7 @@ type geminiDecoder struct {
 	out     []*providers.ChatCompletionChunk
 	outRoom [2]*providers.ChatCompletionChunk
 	held    *chunkRoom // a whole answer's chunk, until it is finished
+	spare   *chunkRoom // room for the first chunk
 }
 
 // geminiChoice is one candidate in the making.
@@ -47,6 +56,8 @@ type geminiChoice struct {
 	open    string // type of the block that can be continued, "" when none can
 	calls   int    // tool calls given out
 	pending *pendingCall
+	fault   bool   // streamed arguments made no sense
+	visible bool   // there is more than thoughts
 	finish  string // the platform's word
 	message string
 	extra   [4][]byte // by nativeMembers
@@ -72,7 +83,7 @@ type chunkRoom struct {
 
 func (d *geminiDecoder) push(e sse.Event) ([]*providers.ChatCompletionChunk, error) {
 	d.out = d.outRoom[:0]
-	if string(e.Data) == "[DONE]" {
+	if text := bytes.TrimSpace(e.Data); !d.whole && (len(text) == 0 || string(text) == "[DONE]") {
 		return nil, nil
 	}
 	r := jsonx.NewReader(e.Data)
@@ -106,7 +117,7 @@ func (d *geminiDecoder) object(r *jsonx.Reader) error {
 	if r.Err() != nil {
 		return nil //nolint:nilerr // push reports it when it ends the reader
 	}
-	if res.Error != nil {
+	if res.Error != nil && string(res.Error) != "null" {
 		e := rawError(0, res.Error)
 		e.Sent = true
 		return e
@@ -158,6 +169,9 @@ func (d *geminiDecoder) candidates(list []gemini.Candidate) error {
 			room = d.chunk()
 		}
 		room.add(s, c)
+		if s.fault {
+			return badArguments()
+		}
 	}
 	if room == nil || len(room.chunk.Choices) == 0 {
 		return nil
@@ -218,7 +232,10 @@ func (d *geminiDecoder) chunk() *chunkRoom {
 	if d.id == "" {
 		d.id = "chatcmpl-" + randomID()
 	}
-	room := &chunkRoom{}
+	room := d.spare
+	if d.spare = nil; room == nil {
+		room = &chunkRoom{}
+	}
 	room.chunk = providers.ChatCompletionChunk{
 		ID: d.id, Created: d.created, Model: d.model, Provider: providerName,
 		Choices: room.choice[:0],
@@ -257,9 +274,11 @@ func (s *geminiChoice) part(delta *providers.Delta, p *gemini.Part) {
 		s.call(delta, p)
 	case gemini.KindInlineData, gemini.KindFileData:
 		s.open = ""
+		s.visible = s.visible || !p.Thought
 		s.addBlock(delta, mediaBlock(p))
 	default:
 		s.open = ""
+		s.visible = true
 		s.addBlock(delta, nativeBlock(p))
 	}
 }
@@ -275,6 +294,7 @@ func (s *geminiChoice) text(delta *providers.Delta, p *gemini.Part) {
 		block = providers.ContentPart{Type: providers.PartThinking, Thinking: p.Text, Signature: p.Signature}
 	} else {
 		delta.Content += p.Text // no copy when there was none before
+		s.visible = s.visible || p.Text != ""
 	}
 	if s.open == block.Type && p.Signature == "" {
 		delta.ContentBlocks = append(delta.ContentBlocks, providers.ContentBlockDelta{Index: s.blocks - 1, Delta: block})
@@ -296,13 +316,13 @@ func (s *geminiChoice) addBlock(delta *providers.Delta, block providers.ContentP
 // mediaBlock is an image, audio or other data as a data URI, or by reference. A
 // draft that belongs to the thoughts is kept apart from the answer.
 func mediaBlock(p *gemini.Part) providers.ContentPart {
-	uri := string(p.Data)
+	uri, mime := string(p.Data), p.MimeType
 	if p.Kind == gemini.KindInlineData {
-		uri = "data:" + p.MimeType + ";base64," + uri
+		uri, mime = "data:"+mime+";base64,"+uri, ""
 	}
 	if !p.Thought {
 		return providers.ContentPart{
-			Type: providers.PartImageURL, ImageURL: &providers.ImageURL{URL: uri}, Signature: p.Signature,
+			Type: providers.PartImageURL, ImageURL: &providers.ImageURL{URL: uri, MimeType: mime}, Signature: p.Signature,
 		}
 	}
 	var w jsonx.Writer
@@ -341,8 +361,8 @@ func (s *geminiChoice) call(delta *providers.Delta, p *gemini.Part) {
 	if s.pending.delta.Function.ThoughtSignature == "" {
 		s.pending.delta.Function.ThoughtSignature = p.Signature
 	}
-	if len(f.PartialArgs) > 0 {
-		s.pending.args.apply(f.PartialArgs)
+	if len(f.PartialArgs) > 0 && !s.pending.args.apply(f.PartialArgs) {
+		s.fault = true
 	}
 	if !f.WillContinue {
 		s.flush(delta)

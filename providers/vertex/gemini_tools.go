@@ -1,6 +1,7 @@
 package vertex
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -23,11 +24,9 @@ const maxFunctions = 512
 
 // tools writes the declarations and how the model may choose among them.
 func (e *geminiEncoder) tools() error {
-	if len(e.q.Tools) == 0 {
-		if e.q.ToolChoice != nil && e.q.ToolChoice.Mode != "none" && e.q.ToolChoice.Mode != "auto" {
-			return providers.Invalid("tool_choice", "needs tools to choose from")
-		}
-		return nil
+	mode, names, err := e.toolMode()
+	if err != nil || len(e.q.Tools) == 0 {
+		return err
 	}
 	if e.q.ParallelToolCalls != nil && !*e.q.ParallelToolCalls {
 		e.warnf(providers.WarnUnsupported, "parallel_tool_calls", "left out: the platform has no such switch")
@@ -40,16 +39,22 @@ func (e *geminiEncoder) tools() error {
 	if err != nil {
 		return err
 	}
-	e.searches()
+	if mode != "NONE" { // which is about functions alone
+		e.searches()
+	}
 	if e.w.Len() == open {
 		e.w.Truncate(start)
 		return nil
 	}
 	e.w.EndArray()
-	if functions == 0 {
-		return nil // a mode for functions is refused where there are none
+	switch {
+	case mode == "":
+	case functions > 0:
+		e.toolConfig(mode, names)
+	case mode == "ANY" || mode == "VALIDATED":
+		e.warnf(providers.WarnUnsupported, "tool_choice", "left out: it is about functions, and there are none")
 	}
-	return e.toolConfig()
+	return nil
 }
 
 // declarations writes all functions into one tool, and returns how many.
@@ -106,7 +111,9 @@ func (e *geminiEncoder) declaration(i int, f *providers.FunctionDefinition) erro
 	}
 	if len(f.Parameters) > 0 {
 		e.w.Key("parametersJsonSchema")
-		if needsRewrite(f.Parameters) {
+		if isEmptyObject(f.Parameters) {
+			e.w.RawString(`{"type":"object","properties":{}}`)
+		} else if needsRewrite(f.Parameters) {
 			e.rewriteSchema(toolPath(i, "parameters"), f.Parameters)
 		} else {
 			e.w.Raw(f.Parameters)
@@ -120,7 +127,7 @@ func (e *geminiEncoder) declaration(i int, f *providers.FunctionDefinition) erro
 func (e *geminiEncoder) searches() {
 	for i := range e.q.Tools {
 		t := &e.q.Tools[i]
-		if e.isFunction(t) {
+		if e.isFunction(t) || t.Type == "function" && !e.allowed(t.Function.Name) {
 			continue
 		}
 		name := t.Function.Name
@@ -148,30 +155,42 @@ var toolModes = map[string]string{
 	"validated": "VALIDATED", "function": "ANY",
 }
 
-func (e *geminiEncoder) toolConfig() error {
+// toolMode returns the platform's mode for the tool choice, "" when none is
+// given, and the functions it names.
+func (e *geminiEncoder) toolMode() (mode string, names []string, err error) {
 	c := e.q.ToolChoice
 	if c == nil {
-		return nil
+		return "", nil, nil
 	}
-	mode, ok := toolModes[c.Mode]
-	var names []string
-	switch {
-	case c.Mode == "allowed_tools":
-		mode = toolModes[c.AllowedMode]
-		names = c.Allowed
-	case !ok:
-		return providers.Invalid("tool_choice", "must be none, auto, required, validated or a function by name")
-	case c.Mode == "function":
+	mode = toolModes[c.Mode]
+	switch c.Mode {
+	case "function":
 		names = []string{c.Name}
-	}
-	for _, name := range names {
-		if !e.declared(name) {
-			return providers.Invalid("tool_choice", "names a function that is not in tools")
+	case "allowed_tools":
+		if mode = toolModes[cmp.Or(c.AllowedMode, "auto")]; mode != "AUTO" && mode != "ANY" || len(c.Allowed) == 0 {
+			return "", nil, providers.Invalid("tool_choice.allowed_tools", "needs a mode, auto or required, and at least one tool")
 		}
 	}
-	if mode == "" {
-		mode = "AUTO"
+	switch {
+	case mode == "":
+		return "", nil, providers.Invalid("tool_choice", "must be none, auto, required, validated or a function by name")
+	case len(e.q.Tools) == 0 && mode != "NONE" && c.Mode != "auto":
+		return "", nil, providers.Invalid("tool_choice", "needs tools to choose from")
+	case c.Mode == "function" && searchTools[c.Name] != "":
+		return "", nil, providers.Invalid("tool_choice", "the model itself decides when to search: give auto")
 	}
+	for _, name := range slices.Concat(names, c.Allowed) {
+		if !e.given(name) {
+			return "", nil, providers.Invalid("tool_choice", "names a function that is not in tools")
+		}
+		if c.Mode == "allowed_tools" && searchTools[name] == "" {
+			names = append(names, name)
+		}
+	}
+	return mode, names, nil
+}
+
+func (e *geminiEncoder) toolConfig(mode string, names []string) {
 	e.w.Key("toolConfig")
 	e.w.BeginObject()
 	e.w.Key("functionCallingConfig")
@@ -188,11 +207,13 @@ func (e *geminiEncoder) toolConfig() error {
 	}
 	e.w.EndObject()
 	e.w.EndObject()
-	return nil
 }
 
-func (e *geminiEncoder) declared(name string) bool {
-	return slices.ContainsFunc(e.q.Tools, func(t providers.Tool) bool { return t.Function.Name == name })
+// given reports whether tools has a function of that name.
+func (e *geminiEncoder) given(name string) bool {
+	return slices.ContainsFunc(e.q.Tools, func(t providers.Tool) bool {
+		return t.Type == "function" && t.Function.Name == name
+	})
 }
 
 // isFunctionName checks the platform's grammar of function names.

@@ -1,6 +1,7 @@
 package vertex
 
 import (
+	"encoding/base64"
 	"net/url"
 	"path"
 	"strings"
@@ -33,8 +34,8 @@ type media struct {
 // parseMedia reads an image_url: a data URI, or a gs:// or https URL whose type
 // is given or known by its extension.
 func parseMedia(ref, mime string) (media, string) {
-	if strings.HasPrefix(ref, "data:") {
-		return parseDataURI(ref, mime)
+	if scheme := "data:"; len(ref) >= len(scheme) && strings.EqualFold(ref[:len(scheme)], scheme) {
+		return parseDataURI(ref[len(scheme):], mime)
 	}
 	if !strings.HasPrefix(ref, "gs://") && !strings.HasPrefix(ref, "https://") && !strings.HasPrefix(ref, "http://") {
 		return media{}, "give a gs:// or https URL, or a data URI such as data:image/png;base64,…"
@@ -45,7 +46,10 @@ func parseMedia(ref, mime string) (media, string) {
 	if mime == "" {
 		return media{}, "the media type can't be told from the URL: add an extension, or give mime_type"
 	}
-	return media{mime: canonicalType(mime), uri: ref}, ""
+	if mime = canonicalType(mime); !strings.Contains(mime, "/") {
+		return media{}, "mime_type is not a media type such as image/png"
+	}
+	return media{mime: mime, uri: ref}, ""
 }
 
 // typeOfURL infers the media type from the extension of the URL's path.
@@ -71,17 +75,61 @@ func canonicalType(mime string) string {
 	return mime
 }
 
-// parseDataURI splits data:TYPE;base64,DATA without copying the data.
+// magicNumbers tell the type of data whose URI does not; ? stands for any byte.
+//
+// Source: https://mimesniff.spec.whatwg.org/#matching-an-image-type-pattern
+var magicNumbers = []struct{ pattern, mime string }{
+	{"\x89PNG\r\n\x1a\n", "image/png"},
+	{"\xff\xd8\xff", "image/jpeg"},
+	{"GIF8", "image/gif"},
+	{"RIFF????WEBP", "image/webp"},
+	{"????ftyphei", "image/heic"},
+	{"%PDF-", "application/pdf"},
+	{"????ftypM4A", "audio/m4a"},
+	{"????ftyp", "video/mp4"},
+	{"\x1aE\xdf\xa3", "video/webm"},
+	{"RIFF????WAVE", "audio/wav"},
+	{"ID3", "audio/mp3"},
+	{"OggS", "audio/ogg"},
+	{"fLaC", "audio/flac"},
+}
+
+// sniff tells the media type by the first bytes of base64 data, or returns "".
+func sniff(payload string) string {
+	var buf [18]byte
+	head := strings.NewReplacer("-", "+", "_", "/").Replace(payload[:min(len(payload), 24)&^3])
+	n, _ := base64.StdEncoding.Decode(buf[:], []byte(head)) // what comes before a fault counts
+	for _, m := range magicNumbers {
+		if n >= len(m.pattern) && hasMagic(buf[:n], m.pattern) {
+			return m.mime
+		}
+	}
+	return ""
+}
+
+func hasMagic(data []byte, pattern string) bool {
+	for i := range len(pattern) {
+		if pattern[i] != '?' && pattern[i] != data[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// parseDataURI splits TYPE;base64,DATA without copying the data.
 //
 // Source: https://www.rfc-editor.org/rfc/rfc2397
 func parseDataURI(uri, mime string) (media, string) {
-	head, payload, ok := strings.Cut(strings.TrimPrefix(uri, "data:"), ",")
+	head, payload, ok := strings.Cut(uri, ",")
 	if !ok {
 		return media{}, "malformed data URI: no comma before the data"
 	}
-	kind, isBase64 := strings.CutSuffix(head, ";base64")
+	kind, coding := head, ""
+	if i := strings.LastIndexByte(head, ';'); i >= 0 {
+		kind, coding = head[:i], head[i+1:]
+	}
 	switch {
-	case !isBase64:
+	case !strings.EqualFold(coding, "base64"):
 		return media{}, "malformed data URI: it must be base64, as in data:image/png;base64,…"
 	case payload == "":
 		return media{}, "the data URI holds no data"
@@ -90,6 +138,9 @@ func parseDataURI(uri, mime string) (media, string) {
 	}
 	if mime == "" {
 		mime = kind
+	}
+	if mime == "" {
+		mime = sniff(payload)
 	}
 	if mime = canonicalType(mime); !strings.Contains(mime, "/") {
 		return media{}, "the data URI names no media type: write it as data:image/png;base64,…, or give mime_type"

@@ -11,8 +11,9 @@ import (
 type model struct {
 	// publisher and name address a published model; name keeps its @version.
 	publisher, name string
-	// resource is a full resource name, which is used as it is.
-	resource string
+	// resource is a full resource name, which is used as it is, and location
+	// the place it names.
+	resource, location string
 	// facts is what the model table knows; never nil.
 	facts *catalog.Model
 }
@@ -69,15 +70,19 @@ func parseModel(ref string) (model, error) {
 	if err != nil {
 		return model{}, err
 	}
-	if !isPath(m.name) || !isPath(m.resource) || strings.ContainsRune(m.name, '/') {
+	if !isSegment(m.name) {
 		return model{}, badModel("a model name has letters, digits and . _ - @ only")
 	}
 	for i := range publishers {
-		if publishers[i].name == m.publisher && publishers[i].family == familyNone {
+		if publishers[i].name != m.publisher {
+			continue
+		}
+		if publishers[i].family == familyNone {
 			return model{}, badModel("models of " + m.publisher + " are not spoken by this version of the gateway")
 		}
+		return m, nil
 	}
-	return m, nil
+	return model{}, badModel("the publisher is not a known one: use google")
 }
 
 func splitModel(ref string) (model, error) {
@@ -90,11 +95,11 @@ func splitModel(ref string) (model, error) {
 	if strings.HasPrefix(ref, "projects/") {
 		return splitResource(ref)
 	}
-	rest := strings.TrimPrefix(ref, "publishers/")
-	if pub, name, ok := strings.Cut(rest, "/models/"); ok {
+	if rest, ok := strings.CutPrefix(ref, "publishers/"); ok {
+		pub, name, _ := strings.Cut(rest, "/models/")
 		return model{publisher: pub, name: name}, nil
 	}
-	rest = strings.TrimPrefix(rest, "models/")
+	rest := strings.TrimPrefix(ref, "models/")
 	for i := range publishers {
 		p := publishers[i].name
 		if len(rest) > len(p) && rest[:len(p)] == p && (rest[len(p)] == '.' || rest[len(p)] == '/') {
@@ -109,25 +114,35 @@ func splitResource(ref string) (model, error) {
 	seg := strings.Split(ref, "/")
 	ok := len(seg) == 6 && (seg[4] == "endpoints" || seg[4] == "models") ||
 		len(seg) == 8 && seg[4] == "publishers" && seg[6] == "models"
-	if !ok || seg[2] != "locations" {
+	if !ok || seg[2] != "locations" || !isProject(seg[1]) || !isRegion(seg[3]) {
 		return model{}, badModel("a full resource name is projects/P/locations/L/endpoints/ID, " +
 			"…/models/ID or …/publishers/PUBLISHER/models/ID")
 	}
-	m := model{publisher: "google", resource: ref}
+	m := model{publisher: "google", name: seg[len(seg)-1], resource: ref, location: seg[3]}
 	if len(seg) == 8 {
-		m.publisher, m.name = seg[5], seg[7]
+		m.publisher = seg[5]
 	}
 	return m, nil
 }
 
+// tunedBase is the model whose facts a tuned one borrows, whose name does not
+// tell what it was made from. A row named like the endpoint says it better.
+const tunedBase = "gemini-2.5-flash"
+
+// isTuned reports whether the model is addressed without a publisher.
+func (m *model) isTuned() bool { return strings.Count(m.resource, "/") == 5 }
+
 // lookup finds the facts of the model and says so when they are borrowed.
 func (m *model) lookup(table *catalog.Models) []providers.Warning {
 	row, known := table.Lookup(m.publisher, m.name)
+	if base, ok := table.Lookup(m.publisher, tunedBase); !known && m.isTuned() && ok {
+		row = base
+	}
 	if row == nil {
 		row = &catalog.Model{Publisher: m.publisher}
 	}
 	m.facts = row
-	if known || m.name == "" {
+	if known {
 		return nil
 	}
 	return []providers.Warning{{
@@ -136,26 +151,18 @@ func (m *model) lookup(table *catalog.Models) []providers.Warning {
 	}}
 }
 
-// isPath reports whether s is made of safe path segments: no dot segments, no
-// escapes, no query.
-func isPath(s string) bool {
-	start := 0 // of the segment
+// isSegment reports whether s is one safe path segment: no dot segment, no
+// escape, no query, and no colon, which would begin a verb.
+func isSegment(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-		case c == '-', c == '_', c == '.', c == '@', c == ':' && strings.HasPrefix(s, "projects/"):
-		case c == '/':
-			if isDots(s[start:i]) {
-				return false
-			}
-			start = i + 1
+		case c == '-', c == '_', c == '.', c == '@':
 		default:
 			return false
 		}
 	}
-	return !isDots(s[start:])
+	return s != "" && s != "." && s != ".."
 }
-
-func isDots(segment string) bool { return segment == "." || segment == ".." }
 
 func badModel(message string) error { return providers.Invalid("model", message) }

@@ -74,6 +74,10 @@ var params = []param{
 	{"speech_config", forward, "generationConfig.speechConfig", "", speechPage},
 	{"audio_timestamp", forward, "generationConfig.audioTimestamp", "", inferencePage},
 	{"routing_config", forward, "generationConfig.routingConfig", "", inferencePage},
+	{"audio_transcription_config", forward, "generationConfig.audioTranscriptionConfig", "", inferencePage},
+	{"translation_config", forward, "generationConfig.translationConfig", "", inferencePage},
+	{"enable_affective_dialog", forward, "generationConfig.enableAffectiveDialog", "", inferencePage},
+	{"continuation_token", forward, "continuationToken", "goes on with a long answer", inferencePage},
 
 	// Members of the OpenAI schema that have no counterpart yet.
 	{"audio", warn, "", "give speech_config instead", speechPage},

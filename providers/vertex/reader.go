@@ -3,8 +3,11 @@ package vertex
 import (
 	"errors"
 	"io"
+	"slices"
+	"strings"
 	"sync/atomic"
 
+	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/internal/sse"
 	"github.com/b650d4bf/gateway/providers"
 )
@@ -27,7 +30,7 @@ func (r *reader) Recv() (*providers.ChatCompletionChunk, error) {
 			return nil, r.err
 		}
 		if r.closed.Load() {
-			r.err = &providers.Error{Code: providers.ErrCanceled, Message: "the stream was closed", Provider: providerName, Sent: true}
+			r.err = closedError()
 			return nil, r.err
 		}
 		r.fill()
@@ -46,19 +49,45 @@ func (r *reader) fill() {
 	event, err := r.events.Next()
 	switch {
 	case err == nil:
-		r.queue, r.err = r.call.decoder.push(event)
+		if r.queue, r.err = r.call.decoder.push(event); r.err != nil && r.isCut(event) {
+			r.err = cutError()
+		}
 	case errors.Is(err, io.EOF):
 		if r.queue, r.err = r.call.decoder.finish(); r.err == nil {
 			r.err = io.EOF
 		}
 	case errors.Is(err, sse.ErrTooLong):
 		r.err = &providers.Error{Code: providers.ErrBadResponse, Provider: providerName, Sent: true, Err: err}
+	case r.closed.Load():
+		r.err = closedError()
 	default:
 		r.err = cutBy(err)
 	}
 	if r.err != nil {
 		_ = r.Close()
 	}
+}
+
+// isCut reports whether an event that could not be decoded is the rest of a
+// stream that ended within it: the last event, with JSON or a field's name begun.
+func (r *reader) isCut(e sse.Event) bool {
+	if !errors.Is(r.err, providers.ErrBadResponse) || !r.call.res.Ended() || jsonx.Valid(e.Data) {
+		return false
+	}
+	begun := len(e.Data) > 0 && (e.Data[0] == '{' || e.Data[0] == '[') ||
+		e.Stray && slices.ContainsFunc(fieldNames, func(f string) bool { return strings.HasPrefix(f, string(e.Data)) })
+	if !begun {
+		return false
+	}
+	_, err := r.events.Next()
+	return err != nil
+}
+
+// fieldNames are the fields that a line of an event stream can begin with.
+var fieldNames = []string{"data", "event", "id", "retry"}
+
+func closedError() error {
+	return &providers.Error{Code: providers.ErrCanceled, Message: "the stream was closed", Provider: providerName, Sent: true}
 }
 
 // cutBy says that a connection broke within the answer, unless a limit or the

@@ -3,6 +3,7 @@ package vertex
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/providers"
@@ -44,15 +45,29 @@ func (e *geminiEncoder) rewriteSchema(path string, raw []byte) {
 // needsRewrite reports whether a schema may hold anything to change; without it
 // is copied byte for byte.
 func needsRewrite(raw []byte) bool {
-	if bytes.Contains(raw, []byte(`"const"`)) {
+	if bytes.Contains(raw, []byte(`"const"`)) || bytes.Contains(raw, []byte(`"$ref"`)) {
 		return true
 	}
 	for _, k := range droppedKeywords {
-		if i := bytes.Index(raw, []byte(k)); i > 0 && raw[i-1] == '"' {
-			return true
+		for rest := raw; ; {
+			i := bytes.Index(rest, []byte(k))
+			if i < 0 {
+				break
+			}
+			if i > 0 && rest[i-1] == '"' {
+				return true
+			}
+			rest = rest[i+len(k):]
 		}
 	}
 	return false
+}
+
+// isEmptyObject reports whether raw is an object without members.
+func isEmptyObject(raw []byte) bool {
+	r := jsonx.NewReader(raw)
+	r.Object()
+	return !r.NextKey() && r.End() == nil
 }
 
 // schema writes one schema, or the list or plain value that stands in its place.
@@ -66,9 +81,19 @@ func (s *schemaWriter) schema(raw []byte) {
 		}
 		s.w.EndArray()
 	case jsonx.Object:
+		_, isRef := jsonx.Lookup(raw, "$ref")
+		_, isConst := jsonx.Lookup(raw, "const")
 		s.w.BeginObject()
 		for r.Object(); r.NextKey(); {
-			s.keyword(string(r.Key()), r.Raw())
+			key, value := string(r.Key()), r.Raw()
+			switch {
+			case isRef && !strings.HasPrefix(key, "$"):
+				s.changed(key, "left out: the platform takes nothing beside a $ref")
+			case isConst && key == "enum":
+				s.changed(key, "left out: const says more")
+			default:
+				s.keyword(key, value)
+			}
 		}
 		s.w.EndObject()
 	default:
@@ -114,8 +139,11 @@ func (s *schemaWriter) named(key string, raw []byte) {
 }
 
 func (s *schemaWriter) changed(key, what string) {
-	s.e.warn(providers.Warning{
+	w := providers.Warning{
 		Code: providers.WarnSchemaChanged, Param: s.path,
 		Message: "the schema keyword " + key + " was " + what,
-	})
+	}
+	if !slices.Contains(s.e.warnings, w) { // once is enough
+		s.e.warn(w)
+	}
 }

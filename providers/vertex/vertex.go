@@ -271,7 +271,7 @@ func authorize(ctx context.Context, src auth.TokenProvider) (authorization, quot
 		return s.Header(ctx)
 	}
 	token, err := src.Token(ctx)
-	if err != nil {
+	if err != nil || token == nil || token.Value == "" {
 		return "", "", err
 	}
 	return "Bearer " + token.Value, "", nil

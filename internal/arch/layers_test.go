@@ -1,0 +1,107 @@
+package arch
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	authTypes = "cloud.google.com/go/auth"
+	oauth2    = "golang.org/x/oauth2"
+	zap       = "go.uber.org/zap"
+)
+
+// layer says what the packages of a directory may import besides the standard
+// library. Names that end in /... take everything below in; ... alone is all.
+type layer struct {
+	dir   string
+	own   []string // directories of this repository
+	other []string // packages of others
+}
+
+// layers is the direction of imports, from the bottom to the top. Tests are
+// free: what they import never reaches a user.
+var layers = []layer{
+	{"internal/jsonx", nil, nil},
+	{"internal/sse", nil, nil},
+	{"internal/wire/...", []string{"internal/jsonx"}, nil},
+	{"internal/gcpauth", nil, []string{authTypes + "/...", oauth2}},
+	{"catalog", []string{"internal/jsonx"}, nil},
+	{"providers", []string{"internal/jsonx"}, []string{authTypes}},
+	{"internal/transport", []string{"providers", "internal/jsonx"}, nil},
+	{"providers/vertex", []string{
+		"providers", "catalog", "internal/wire/...", "internal/sse", "internal/transport", "internal/jsonx",
+	}, []string{authTypes}},
+	{"providers/vertex/vertextest", nil, nil},
+	{"providers/providertest", []string{"providers"}, []string{authTypes}},
+	{"internal/pipeline", []string{"providers", "catalog", "internal/gcpauth"}, []string{authTypes, zap}},
+	{"internal/front", []string{"providers", "catalog", "internal/jsonx", "internal/sse"}, nil},
+	{".", []string{
+		"catalog", "providers", "providers/vertex", "internal/front", "internal/gcpauth", "internal/pipeline",
+	}, []string{authTypes, oauth2, zap}},
+	{"internal/arch", nil, nil},
+	{"internal/testkit", nil, []string{"github.com/google/go-cmp/cmp"}},
+	{"examples/...", []string{".", "catalog", "providers/...", "examples/..."}, []string{"..."}},
+}
+
+// doors are packages of the standard library that only some directories may
+// import: with a second user, what they are kept for would be done twice.
+var doors = map[string][]string{
+	"encoding/json": {"catalog", "internal/gcpauth", "providers", "providers/vertex/vertextest", "examples/..."},
+	"unsafe":        {"internal/jsonx"},
+	"testing":       {"internal/testkit", "providers/providertest"},
+	"flag":          {"internal/testkit", "examples/..."},
+	"log":           {"examples/..."},
+	"os/exec":       {"examples/..."},
+	"reflect":       nil,
+	"plugin":        nil,
+}
+
+// matches reports whether one of the patterns takes the name in.
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		if p == "..." || p == name {
+			return true
+		}
+		below, ok := strings.CutSuffix(p, "/...")
+		return ok && (name == below || strings.HasPrefix(name, below+"/"))
+	})
+}
+
+// checkImports holds the imports of all files but tests against the tables.
+func checkImports(all []*source) []finding {
+	var out []finding
+	for _, s := range all {
+		if s.test {
+			continue
+		}
+		i := slices.IndexFunc(layers, func(l layer) bool { return matches([]string{l.dir}, s.dir) })
+		if i < 0 {
+			out = append(out, finding{"direction", s.dir, s.path, s.dir + " has no row in the table of layers"})
+			continue
+		}
+		for _, spec := range s.file.Imports {
+			if name, err := strconv.Unquote(spec.Path.Value); err != nil || !mayImport(&layers[i], s.dir, name) {
+				out = append(out, finding{"direction", s.dir, s.at(spec), s.dir + " must not import " + spec.Path.Value})
+			}
+		}
+	}
+	return out
+}
+
+// mayImport reports whether a package in dir, to which l applies, may import
+// the package of that name.
+func mayImport(l *layer, dir, name string) bool {
+	if name == module {
+		return matches(l.own, ".")
+	}
+	if own, ok := strings.CutPrefix(name, module+"/"); ok {
+		return matches(l.own, own)
+	}
+	if first, _, _ := strings.Cut(name, "/"); strings.Contains(first, ".") {
+		return matches(l.other, name)
+	}
+	dirs, guarded := doors[name]
+	return !guarded || matches(dirs, dir)
+}

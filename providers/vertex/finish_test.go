@@ -1,0 +1,247 @@
+package vertex
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/b650d4bf/gateway/internal/jsonx"
+	"github.com/b650d4bf/gateway/internal/sse"
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// stopReasons are the reasons of the schema that are "stop", or "tool_calls"
+// when there is a call, on purpose.
+var stopReasons = []string{
+	"STOP", "OTHER", "NO_IMAGE", "IMAGE_OTHER",
+	"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE",
+}
+
+// schemaEnum returns the values of an enum of the platform's schema.
+func schemaEnum(t *testing.T, definition, property string) []string {
+	t.Helper()
+	data, err := os.ReadFile("vertextest/vertex-v1.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct {
+		Defs map[string]struct {
+			Properties map[string]struct{ Enum []string }
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(data, &schema); err != nil {
+		t.Fatal(err)
+	}
+	values := schema.Defs[definition].Properties[property].Enum
+	if len(values) == 0 {
+		t.Fatalf("%s.%s is no enum", definition, property)
+	}
+	return values
+}
+
+// finished decodes a whole answer with the finish reason and the parts.
+func finished(reason, parts string) (*providers.ChatCompletion, error) {
+	c := wholeCall{call: call{model: model{name: "m"}}}
+	c.decoder = geminiFamily{}.newDecoder(&c.model, nil, true)
+	return c.fold([]byte(`{"candidates":[{"content":{"parts":[` + parts + `]},"finishReason":"` + reason + `"}]}`))
+}
+
+func TestEveryFinishReasonOfTheSchemaIsDecided(t *testing.T) {
+	for _, reason := range schemaEnum(t, "Candidate", "finishReason") {
+		_, mapped := finishReasons[reason]
+		if reason != "FINISH_REASON_UNSPECIFIED" && mapped == slices.Contains(stopReasons, reason) {
+			t.Errorf("%s is mapped: %v, and a stop on purpose: %v", reason, mapped, !mapped)
+		}
+	}
+}
+
+func TestFinishReasons(t *testing.T) {
+	const (
+		text = `{"text":"a"}`
+		call = `{"functionCall":{"name":"f"}}`
+	)
+	for _, tt := range []struct{ reason, plain, withCall string }{
+		{"STOP", "stop", "tool_calls"},
+		{"MAX_TOKENS", "length", "length"},
+		{"CONTINUATION", "length", "length"},
+		{"SAFETY", "content_filter", "content_filter"},
+		{"RECITATION", "content_filter", "content_filter"},
+		{"BLOCKLIST", "content_filter", "content_filter"},
+		{"PROHIBITED_CONTENT", "content_filter", "content_filter"},
+		{"SPII", "content_filter", "content_filter"},
+		{"MODEL_ARMOR", "content_filter", "content_filter"},
+		{"IMAGE_SAFETY", "content_filter", "content_filter"},
+		{"IMAGE_PROHIBITED_CONTENT", "content_filter", "content_filter"},
+		{"IMAGE_RECITATION", "content_filter", "content_filter"},
+		{"LANGUAGE", "content_filter", "content_filter"},
+		{"MALFORMED_FUNCTION_CALL", "stop", "tool_calls"},
+		{"UNEXPECTED_TOOL_CALL", "stop", "tool_calls"},
+		{"MALFORMED_RESPONSE", "stop", "tool_calls"},
+		{"TOO_MANY_TOOL_CALLS", "stop", "tool_calls"},
+		{"OTHER", "stop", "tool_calls"},
+		{"NO_IMAGE", "stop", "tool_calls"},
+		{"IMAGE_OTHER", "stop", "tool_calls"},
+		{"SOMETHING_NEW", "stop", "tool_calls"},
+		{"", "stop", "tool_calls"},
+	} {
+		for parts, want := range map[string]string{text: tt.plain, text + "," + call: tt.withCall} {
+			t.Run(tt.reason+" after "+parts, func(t *testing.T) {
+				answer, err := finished(tt.reason, parts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if c := answer.Choices[0]; c.FinishReason != want || c.NativeFinishReason != tt.reason {
+					t.Errorf("%s, natively %q, want %s", c.FinishReason, c.NativeFinishReason, want)
+				}
+			})
+		}
+	}
+}
+
+func TestABrokenAnswerWithNothingToShowIsAnError(t *testing.T) {
+	for _, reason := range append(slices.Clone(brokenReasons), "STOP", "OTHER", "MAX_TOKENS", "SAFETY") {
+		for parts, shows := range map[string]bool{
+			``: false, `{"text":""}`: false, `{"text":"hm","thought":true}`: false, `{"text":"","thoughtSignature":"c2ln"}`: false,
+			`{"text":"a"}`: true, `{"functionCall":{"name":"f"}}`: true, `{"executableCode":{"code":"1"}}`: true,
+			`{"inlineData":{"mimeType":"image/png","data":"AAAA"}}`: true,
+		} {
+			t.Run(reason+" after "+parts, func(t *testing.T) {
+				_, err := finished(reason, parts)
+				if broken := slices.Contains(brokenReasons, reason) && !shows; broken != (code(err) == providers.ErrEmptyResponse) {
+					t.Errorf("%v, want an empty response: %v", err, broken)
+				}
+			})
+		}
+	}
+}
+
+func code(err error) providers.Code {
+	if e, ok := err.(*providers.Error); ok { //nolint:errorlint // as it came
+		return e.Code
+	}
+	return ""
+}
+
+func TestUsageCountsAsTheSchemaDoes(t *testing.T) {
+	for _, tt := range []struct {
+		name, wire string
+		want       providers.Usage
+	}{
+		{"everything", `{"promptTokenCount":100,"cachedContentTokenCount":40,"candidatesTokenCount":20,"thoughtsTokenCount":30,
+			"toolUsePromptTokenCount":7,"totalTokenCount":157,
+			"promptTokensDetails":[{"modality":"TEXT","tokenCount":90},{"modality":"AUDIO","tokenCount":10}],
+			"candidatesTokensDetails":[{"modality":"AUDIO","tokenCount":3},{"modality":"AUDIO","tokenCount":2}],"trafficType":"ON_DEMAND"}`,
+			providers.Usage{
+				PromptTokens: 107, CompletionTokens: 50, TotalTokens: 157,
+				PromptTokensDetails:     providers.PromptTokensDetails{CachedTokens: 40, AudioTokens: 10},
+				CompletionTokensDetails: providers.CompletionTokensDetails{ReasoningTokens: 30, AudioTokens: 5},
+				Extra:                   providers.Extra(`{"traffic_type":"ON_DEMAND"}`),
+			}},
+		{"no total", `{"promptTokenCount":3,"candidatesTokenCount":4}`, providers.Usage{PromptTokens: 3, CompletionTokens: 4, TotalTokens: 7}},
+		{"the platform's total counts", `{"promptTokenCount":3,"totalTokenCount":9}`, providers.Usage{PromptTokens: 3, TotalTokens: 9}},
+		{"counts as strings", `{"promptTokenCount":"3","totalTokenCount":"3"}`, providers.Usage{PromptTokens: 3, TotalTokens: 3}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := wholeCall{}
+			c.decoder = geminiFamily{}.newDecoder(&c.model, nil, true)
+			answer, err := c.fold([]byte(`{"candidates":[{"finishReason":"STOP"}],"usageMetadata":` + tt.wire + `}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := jsonOf(t, answer.Usage), jsonOf(t, &tt.want); got != want {
+				t.Errorf("%s\nwant\n%s", got, want)
+			}
+		})
+	}
+	t.Run("a traffic type alone is no usage", func(t *testing.T) {
+		c := wholeCall{}
+		c.decoder = geminiFamily{}.newDecoder(&c.model, nil, true)
+		answer, err := c.fold([]byte(`{"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"trafficType":"ON_DEMAND"}}`))
+		if err != nil || answer.Usage != nil {
+			t.Errorf("%v %v, want no usage", answer.Usage, err)
+		}
+	})
+}
+
+func jsonOf(t *testing.T, u *providers.Usage) string {
+	t.Helper()
+	data, err := json.Marshal(providers.ChatCompletion{Usage: u})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestArgumentsAreBuiltByPath(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		lists []string
+		want  string // "" when it can't be
+	}{
+		{"nothing", nil, `{}`},
+		{"an empty list", []string{`[]`}, `{}`},
+		{"scalars", []string{`[{"jsonPath":"$.a","numberValue":1.50},{"jsonPath":"$.b","boolValue":true},{"jsonPath":"$.c","nullValue":"NULL_VALUE"}]`}, `{"a":1.50,"b":true,"c":null}`},
+		{"a string in pieces", []string{`[{"jsonPath":"$.a","stringValue":"x","willContinue":true}]`, `[{"jsonPath":"$.b","numberValue":1},{"jsonPath":"$.a","stringValue":"\"y"}]`}, `{"a":"x\"y","b":1}`},
+		{"an empty string", []string{`[{"jsonPath":"$.a","stringValue":""}]`}, `{"a":""}`},
+		{"objects in lists", []string{`[{"jsonPath":"$.a[0].b","numberValue":1},{"jsonPath":"$.a[1].b","numberValue":2},{"jsonPath":"$.a[0].c","numberValue":3}]`}, `{"a":[{"b":1,"c":3},{"b":2}]}`},
+		{"quoted keys", []string{`[{"jsonPath":"$['a b'][\"c.d\"]","numberValue":1}]`}, `{"a b":{"c.d":1}}`},
+		{"a piece without a value", []string{`[{"jsonPath":"$.a"}]`}, `{}`},
+		{"an index that leaves a gap", []string{`[{"jsonPath":"$.a[1]","numberValue":1}]`}, ""},
+		{"an index that is none", []string{`[{"jsonPath":"$.a[-1]","numberValue":1}]`}, ""},
+		{"a path that is none", []string{`[{"jsonPath":"a","numberValue":1}]`}, ""},
+		{"a path that ends early", []string{`[{"jsonPath":"$.a[","numberValue":1}]`}, ""},
+		{"an object where a scalar is", []string{`[{"jsonPath":"$.a","numberValue":1}]`, `[{"jsonPath":"$.a.b","numberValue":1}]`}, ""},
+		{"a scalar where an object is", []string{`[{"jsonPath":"$.a.b","numberValue":1}]`, `[{"jsonPath":"$.a","numberValue":1}]`}, ""},
+		{"a scalar for the whole", []string{`[{"jsonPath":"$","numberValue":1}]`}, ""},
+		{"no list", []string{`{"jsonPath":"$.a"}`}, ""},
+		{"no objects", []string{`[1]`}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var tree argTree
+			ok := true
+			for _, list := range tt.lists {
+				ok = ok && tree.apply([]byte(list))
+			}
+			if got := tree.String(); ok != (tt.want != "") || ok && got != tt.want {
+				t.Errorf("%v %s, want %q", ok, got, tt.want)
+			}
+		})
+	}
+}
+
+func FuzzPartialArgs(f *testing.F) {
+	f.Add([]byte(`[{"jsonPath":"$.a[0]['b']","stringValue":"x"}]`), []byte(`[{"jsonPath":"$.a[1]","numberValue":1}]`))
+	f.Fuzz(func(t *testing.T, one, two []byte) {
+		if !jsonx.Valid(one) || !jsonx.Valid(two) {
+			return
+		}
+		var tree argTree
+		tree.apply(one)
+		tree.apply(two)
+		if s := tree.String(); s[0] != '{' || !jsonx.Valid([]byte(s)) && len(s) < 10_000 {
+			t.Errorf("%q is no object", s)
+		}
+	})
+}
+
+func FuzzDecoder(f *testing.F) {
+	f.Add([]byte(`{"candidates":[{"content":{"parts":[{"text":"a"},{"functionCall":{"name":"f","args":{}}}]},"finishReason":"STOP"}]}`), true)
+	f.Add([]byte(`[{"error":{"code":1}}]`), false)
+	f.Add([]byte(`{"candidates":[{"content":{"parts":{"inlineData":{"data":"\u0041"}}},"index":3}],"usageMetadata":{}}`), false)
+	f.Fuzz(func(t *testing.T, event []byte, whole bool) {
+		d := geminiFamily{}.newDecoder(&model{}, nil, whole)
+		for range 2 {
+			chunks, err := d.push(sse.Event{Data: event})
+			for _, c := range chunks {
+				if data, err := json.Marshal(c); err != nil {
+					t.Errorf("%v in %s", err, data)
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+		_, _ = d.finish()
+	})
+}

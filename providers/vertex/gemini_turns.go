@@ -1,0 +1,208 @@
+package vertex
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/b650d4bf/gateway/internal/jsonx"
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// assistant writes an assistant turn: its text, with the signatures that came
+// with it, and then its calls.
+func (e *geminiEncoder) assistant(i int, m *providers.Message) error {
+	e.calls = m.ToolCalls
+	if err := e.assistantText(i, m); err != nil {
+		return err
+	}
+	for j := range m.ToolCalls {
+		e.call(i, j, &m.ToolCalls[j])
+	}
+	return nil
+}
+
+// assistantText prefers the content blocks, which carry signatures, as long as
+// the caller has not changed the text beside them.
+func (e *geminiEncoder) assistantText(i int, m *providers.Message) error {
+	if len(m.ContentBlocks) == 0 || !m.Content.IsAbsent() && !sameText(m) {
+		return e.parts("model", i, m)
+	}
+	for j := range m.ContentBlocks {
+		p := &m.ContentBlocks[j]
+		switch p.Type {
+		case providers.PartThinking, providers.PartRedactedThinking:
+			// Reasoning is the model's own; it is not sent back.
+		case providers.PartText, providers.PartImageURL:
+			if err := e.contentPart("model", i, j, p); err != nil {
+				return err
+			}
+		default:
+			e.nativePart(i, j, p)
+		}
+	}
+	return nil
+}
+
+// nativeParts are the types of content blocks that hold a part in the platform's
+// own form, with its name there. They go back as they came.
+var nativeParts = map[string]string{
+	"executable_code": "executableCode", "code_execution_result": "codeExecutionResult",
+}
+
+func (e *geminiEncoder) nativePart(i, j int, p *providers.ContentPart) {
+	name := nativeParts[p.Type]
+	raw, ok := p.Extra.Get(name)
+	if !ok {
+		e.warnf(providers.WarnDroppedBlock, messagePath(i, "content_blocks["+strconv.Itoa(j)+"]"),
+			"left out: blocks of this type can't be sent back")
+		return
+	}
+	e.part("model")
+	e.w.Key(name)
+	e.w.Raw(raw)
+	e.endPart(p.Signature)
+}
+
+// sameText reports whether the content is the text of the content blocks.
+func sameText(m *providers.Message) bool {
+	text := m.Content.Text()
+	for i := range m.ContentBlocks {
+		if p := &m.ContentBlocks[i]; p.Type == providers.PartText {
+			rest, ok := strings.CutPrefix(text, p.Text)
+			if !ok {
+				return false
+			}
+			text = rest
+		}
+	}
+	return text == ""
+}
+
+// call writes a functionCall with its signature. The first call of a step of
+// the current turn must have one: a lost one is stood in for.
+func (e *geminiEncoder) call(i, j int, c *providers.ToolCall) {
+	signature := callSignature(c)
+	if signature == "" && j == 0 && i > e.turn && e.m.facts.NeedsSignatures {
+		signature = sentinelSignature
+		e.warnf(providers.WarnSignature, messagePath(i, "tool_calls[0].function.thought_signature"),
+			"the thought signature is missing, and the answer may suffer: send the assistant message back as it came")
+	}
+	e.part("model")
+	e.w.Key("functionCall")
+	e.w.BeginObject()
+	e.callID(c.ID)
+	e.w.Key("name")
+	e.w.String(c.Function.Name)
+	e.w.Key("args")
+	e.objectText(c.Function.Arguments)
+	e.w.EndObject()
+	e.endPart(signature)
+}
+
+// callSignature finds the signature where this schema, or the platform's own
+// OpenAI surface, puts it.
+func callSignature(c *providers.ToolCall) string {
+	if c.Function.ThoughtSignature != "" || len(c.Extra) == 0 {
+		return c.Function.ThoughtSignature
+	}
+	extra, _ := c.Extra.Get("extra_content")
+	google, _ := jsonx.Lookup(extra, "google")
+	raw, _ := jsonx.Lookup(google, "thought_signature")
+	r := jsonx.NewReader(raw)
+	return r.String()
+}
+
+func (e *geminiEncoder) callID(id string) {
+	if id != "" && e.m.facts.CallIDs {
+		e.w.Key("id")
+		e.w.String(id)
+	}
+}
+
+// objectText writes the text of a JSON object as that object.
+func (e *geminiEncoder) objectText(s string) {
+	if s = strings.TrimSpace(s); s == "" {
+		s = "{}"
+	}
+	e.w.RawString(s)
+}
+
+// results writes the tool messages run, which answer the calls of the turn
+// before, in the order of the calls.
+func (e *geminiEncoder) results(first int, run []providers.Message) error {
+	done := make([]bool, len(run))
+	for i := range e.calls {
+		c := &e.calls[i]
+		for j := range run {
+			if done[j] || run[j].ToolCallID != c.ID && run[j].ToolCallID != "" {
+				continue
+			}
+			done[j] = true
+			if err := e.result(first+j, c, &run[j]); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// result writes a functionResponse: an object as it is, anything else as
+// {"output":…}, an error as {"error":…}.
+func (e *geminiEncoder) result(i int, c *providers.ToolCall, m *providers.Message) error {
+	e.part("user")
+	e.w.Key("functionResponse")
+	e.w.BeginObject()
+	e.callID(c.ID)
+	e.w.Key("name")
+	e.w.String(c.Function.Name)
+	e.w.Key("response")
+	text := m.Content.Text()
+	failed, _ := m.Extra.Get("is_error")
+	if s := strings.TrimSpace(text); string(failed) != "true" && s != "" && s[0] == '{' && jsonx.ValidString(s) {
+		e.w.RawString(s)
+	} else {
+		e.w.BeginObject()
+		if string(failed) == "true" {
+			e.w.Key("error")
+		} else {
+			e.w.Key("output")
+		}
+		e.w.String(text)
+		e.w.EndObject()
+	}
+	err := e.resultMedia(i, m.Content.Parts())
+	e.w.EndObject()
+	e.endPart("")
+	return err
+}
+
+// resultMedia writes what a tool returned beside text.
+func (e *geminiEncoder) resultMedia(i int, parts []providers.ContentPart) error {
+	open := false
+	for j := range parts {
+		p := &parts[j]
+		if p.Type == providers.PartText {
+			continue
+		}
+		if p.Type != providers.PartImageURL || p.ImageURL == nil || !e.m.facts.CallIDs {
+			return providers.Invalid(partPath(i, j, "type"), "this model takes only text in a tool result")
+		}
+		md, fault := parseMedia(p.ImageURL.URL, p.ImageURL.MimeType)
+		if fault != "" {
+			return providers.Invalid(partPath(i, j, "image_url.url"), fault)
+		}
+		if !open {
+			e.w.Key("parts")
+			e.w.BeginArray()
+			open = true
+		}
+		e.w.BeginObject()
+		e.media(md)
+		e.w.EndObject()
+	}
+	if open {
+		e.w.EndArray()
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package vertex
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/b650d4bf/gateway/catalog"
+	"github.com/b650d4bf/gateway/providers"
+)
+
+func TestParseModelReadsTheGrammar(t *testing.T) {
+	type parsed struct{ Publisher, Name, Resource, Location string }
+	for ref, want := range map[string]parsed{
+		"gemini-2.5-flash":                          {Publisher: "google", Name: "gemini-2.5-flash"},
+		"gemini-2.5-flash@001":                      {Publisher: "google", Name: "gemini-2.5-flash@001"},
+		"google.gemini-2.5-flash":                   {Publisher: "google", Name: "gemini-2.5-flash"},
+		"google/gemini-2.5-flash":                   {Publisher: "google", Name: "gemini-2.5-flash"},
+		"models/gemini-2.5-flash":                   {Publisher: "google", Name: "gemini-2.5-flash"},
+		"publishers/google/models/gemini-2.5-flash": {Publisher: "google", Name: "gemini-2.5-flash"},
+		"googlex.gemini":                            {Publisher: "google", Name: "googlex.gemini"},
+		"unknown.model":                             {Publisher: "google", Name: "unknown.model"},
+		"projects/p/locations/us-central1/endpoints/123": {
+			Publisher: "google", Name: "123", Location: "us-central1",
+			Resource: "projects/p/locations/us-central1/endpoints/123",
+		},
+		"projects/example.com:p/locations/eu/models/123@2": {
+			Publisher: "google", Name: "123@2", Location: "eu",
+			Resource: "projects/example.com:p/locations/eu/models/123@2",
+		},
+		"projects/42/locations/global/publishers/google/models/gemini-4-neon": {
+			Publisher: "google", Name: "gemini-4-neon", Location: "global",
+			Resource: "projects/42/locations/global/publishers/google/models/gemini-4-neon",
+		},
+	} {
+		t.Run(ref, func(t *testing.T) {
+			m, err := parseModel(ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, parsed{m.publisher, m.name, m.resource, m.location}); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestParseModelRefusesWhatIsNoModel(t *testing.T) {
+	for ref, fragment := range map[string]string{
+		"":                                       "a model name has",
+		"google.":                                "a model name has",
+		"..":                                     "a model name has",
+		"google/..":                              "a model name has",
+		"a/b":                                    "a model name has",
+		"gemini?key=x":                           "a model name has",
+		"gemini#x":                               "a model name has",
+		"gemini%2F..":                            "a model name has",
+		"gemini 2.5":                             "a model name has",
+		"gemini:predict":                         "a model name has",
+		"gémini":                                 "a model name has",
+		"publishers/google":                      "a model name has",
+		"publishers/google/models/":              "a model name has",
+		"publishers/../models/x":                 "publisher is not a known one",
+		"publishers/a?b/models/x":                "publisher is not a known one",
+		"publishers/google/x/models/y":           "publisher is not a known one",
+		"anthropic.claude-sonnet-5":              "models of anthropic are not spoken",
+		"qwen/qwen3":                             "models of qwen are not spoken",
+		"publishers/meta/models/llama":           "models of meta are not spoken",
+		"endpoints.123":                          "self-deployed endpoints are not spoken",
+		"the service.123":                        "self-deployed endpoints are not spoken",
+		"projects/p":                             "a full resource name is",
+		"projects//locations/l/endpoints/1":      "a full resource name is",
+		"projects/p/locations//endpoints/1":      "a full resource name is",
+		"projects/p/locations/l/endpoints/":      "a model name has",
+		"projects/p/locations/l/endpoints/..":    "a model name has",
+		"projects/p/locations/l/endpoints/1:x":   "a model name has",
+		"projects/p/locations/l/other/1":         "a full resource name is",
+		"projects/../locations/l/endpoints/1":    "a full resource name is",
+		"projects/p/locations/evil.com/models/1": "a full resource name is",
+		"projects/p/locations/l/publishers/anthropic/models/claude": "models of anthropic are not spoken",
+	} {
+		t.Run(ref, func(t *testing.T) {
+			_, err := parseModel(ref)
+			var e *providers.Error
+			if !errors.As(err, &e) || e.Code != providers.ErrInvalidRequest || e.Param != "model" || !strings.Contains(e.Message, fragment) {
+				t.Errorf("%v, want an invalid model with %q", err, fragment)
+			}
+		})
+	}
+}
+
+func TestEveryPublisherHasItsSource(t *testing.T) {
+	for _, p := range publishers {
+		if _, err := url.ParseRequestURI(p.source); err != nil {
+			t.Errorf("%s: %v", p.name, err)
+		}
+		if !isSegment(p.name) {
+			t.Errorf("%q is no path segment", p.name)
+		}
+	}
+}
+
+func TestLookupBorrowsFacts(t *testing.T) {
+	const tuned = "projects/p/locations/l/endpoints/123"
+	known := catalog.Model{Publisher: "google", Name: "123", MaxCandidates: 3}
+	for _, tt := range []struct {
+		name, ref string
+		table     *catalog.Models
+		want      string // name of the row
+		warned    bool
+	}{
+		{"a known model", "gemini-2.5-pro-preview-05-06", catalog.DefaultModels(), "gemini-2.5-pro", false},
+		{"an unknown model has the newest row", "gemini-9", catalog.DefaultModels(), "gemini-4", true},
+		{"a tuned model has the row that is tuned most", tuned, catalog.DefaultModels(), tunedBase, true},
+		{"a tuned model may have a row of its own", tuned, catalog.DefaultModels().With(known), "123", false},
+		{"a resource of a published model", "projects/p/locations/l/publishers/google/models/gemini-3.8-flash", catalog.DefaultModels(), "gemini-3.8-flash", false},
+		{"an empty table knows nothing", "gemini-2.5-pro", new(catalog.Models), "", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, err := parseModel(tt.ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			warnings := m.lookup(tt.table)
+			if m.facts == nil || m.facts.Name != tt.want {
+				t.Errorf("facts of %+v, want %q", m.facts, tt.want)
+			}
+			if warned := len(warnings) == 1 && warnings[0].Code == providers.WarnUnknownModel; warned != tt.warned {
+				t.Errorf("warnings %v, want one: %v", warnings, tt.warned)
+			}
+		})
+	}
+}
+
+func FuzzModel(f *testing.F) {
+	for _, ref := range []string{
+		"gemini-2.5-flash", "google.x@1", "publishers/google/models/x", "projects/p/locations/l/endpoints/1",
+		"projects/a:b/locations/us/publishers/google/models/m", "..", "a/../b", "x?y", "projects//locations//models/",
+	} {
+		f.Add(ref)
+	}
+	f.Fuzz(func(t *testing.T, ref string) {
+		m, err := parseModel(ref)
+		if err != nil {
+			if !errors.Is(err, providers.ErrInvalidRequest) {
+				t.Errorf("%v is not %s", err, providers.ErrInvalidRequest)
+			}
+			return
+		}
+		m.lookup(catalog.DefaultModels())
+		u, err := endpoint(&providers.Target{ProjectID: "p", Region: "us-central1"}, &m, "generateContent", "alt=sse")
+		if err != nil {
+			t.Fatalf("%q has no endpoint: %v", ref, err)
+		}
+		checkURL(t, &m, u)
+	})
+}
+
+// checkURL parses the URL as a server would and wants nothing but the resource
+// in its path.
+func checkURL(t *testing.T, m *model, u *url.URL) {
+	t.Helper()
+	location, path := "us-central1", "projects/p/locations/us-central1/publishers/google/models/"+m.name
+	if m.resource != "" {
+		location, path = m.location, m.resource
+	}
+	var host strings.Builder
+	writeHost(&host, location, "")
+	got, err := url.Parse(u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &url.URL{Scheme: "https", Host: host.String(), Path: "/v1/" + path + ":generateContent", RawQuery: "alt=sse"}
+	if diff := cmp.Diff(want.String(), got.String()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if got.Path != want.Path || got.JoinPath().Path != got.Path || strings.Count(got.Path, ":") > 2 || got.RawPath != "" {
+		t.Errorf("the path %q is not plain", got.Path)
+	}
+	if !strings.HasSuffix(got.Host, "aiplatform.googleapis.com") && !strings.HasSuffix(got.Host, ".rep.googleapis.com") {
+		t.Errorf("the host %q is not the platform's", got.Host)
+	}
+}

@@ -1,0 +1,203 @@
+package vertex_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"cloud.google.com/go/auth"
+
+	"github.com/b650d4bf/gateway/providers"
+	"github.com/b650d4bf/gateway/providers/vertex"
+)
+
+// player is a transport that keeps what was sent and answers with bytes given
+// beforehand.
+type player struct {
+	status int // 200 when zero
+	header http.Header
+	body   func() io.Reader
+
+	sent   []byte
+	url    string
+	method string
+	head   http.Header
+	calls  int
+}
+
+// plays answers with the text.
+func plays(text []byte) *player {
+	return &player{body: func() io.Reader { return bytes.NewReader(text) }}
+}
+
+func (p *player) RoundTrip(r *http.Request) (*http.Response, error) {
+	p.calls++
+	p.url, p.method, p.head = r.URL.String(), r.Method, r.Header.Clone()
+	var err error
+	if p.sent, err = io.ReadAll(r.Body); err != nil {
+		return nil, err
+	}
+	if err := r.Body.Close(); err != nil {
+		return nil, err
+	}
+	res := &http.Response{
+		StatusCode: p.status, Header: p.header, ContentLength: -1, Request: r,
+		Body: io.NopCloser(p.body()),
+	}
+	if res.StatusCode == 0 {
+		res.StatusCode = http.StatusOK
+	}
+	return res, nil
+}
+
+// staticToken is a token that can't be renewed.
+type staticToken string
+
+func (t staticToken) Token(context.Context) (*auth.Token, error) {
+	return &auth.Token{Value: string(t)}, nil
+}
+
+func target(model string) *providers.Target {
+	return &providers.Target{Model: model, Region: "global", ProjectID: "p", Token: staticToken("token")}
+}
+
+func newProvider(t *testing.T, rt http.RoundTripper) *vertex.Provider {
+	t.Helper()
+	p := vertex.New(vertex.Config{Transport: rt})
+	t.Cleanup(func() { _ = p.Close() })
+	return p
+}
+
+// limited returns a provider that takes answers of at most limit bytes.
+func limited(limit int, body []byte) *vertex.Provider {
+	return vertex.New(vertex.Config{Transport: plays(body), MaxResponse: limit})
+}
+
+// hello is a request with one user message and further members.
+func hello(t *testing.T, model string, members ...string) *providers.ChatCompletionRequest {
+	t.Helper()
+	return decodeRequest(t, []byte(`{"model":"`+model+`","messages":[{"role":"user","content":"hi"}]`+
+		strings.Join(append([]string{""}, members...), ",")+`}`))
+}
+
+func decodeRequest(t *testing.T, data []byte) *providers.ChatCompletionRequest {
+	t.Helper()
+	q := new(providers.ChatCompletionRequest)
+	if err := json.Unmarshal(data, q); err != nil {
+		t.Fatalf("request: %v", err)
+	}
+	return q
+}
+
+// okAnswer is the least that is an answer.
+const okAnswer = `{"candidates":[{"content":{"role":"model","parts":[{"text":"ok"}]},"finishReason":"STOP"}]}`
+
+// encoded returns the body that goes out for the request, with the warnings.
+func encoded(t *testing.T, q *providers.ChatCompletionRequest) ([]byte, []providers.Warning, error) {
+	t.Helper()
+	rt := plays([]byte(okAnswer))
+	answer, err := newProvider(t, rt).ChatCompletion(t.Context(), target(q.Model), q)
+	if err != nil {
+		return nil, nil, err
+	}
+	return rt.sent, answer.Meta.Warnings, nil
+}
+
+// read reads a stream to its end and returns its chunks and their fold.
+func read(r providers.ChunkReader) ([]*providers.ChatCompletionChunk, *providers.ChatCompletion, error) {
+	defer func() { _ = r.Close() }()
+	var acc providers.Accumulator
+	var list []*providers.ChatCompletionChunk
+	for {
+		c, err := r.Recv()
+		if errors.Is(err, io.EOF) {
+			return list, acc.Completion(), nil
+		}
+		if err != nil {
+			return list, nil, err
+		}
+		if err := acc.Add(c); err != nil {
+			return list, nil, err
+		}
+		list = append(list, c)
+	}
+}
+
+// streamed sends a plain request and reads the stream that body answers with.
+func streamed(t *testing.T, body func() io.Reader) ([]*providers.ChatCompletionChunk, *providers.ChatCompletion, error) {
+	t.Helper()
+	const model = "gemini-3.5-flash"
+	p := vertex.New(vertex.Config{Transport: &player{body: body}})
+	r, err := p.ChatCompletionStream(t.Context(), target(model), hello(t, model))
+	if err != nil {
+		return nil, nil, err
+	}
+	return read(r)
+}
+
+var madeID = regexp.MustCompile(`(call_|chatcmpl-)[0-9A-Za-z]{24}`)
+
+// stable encodes a value with numbers in place of ids made at random.
+func stable(t *testing.T, v any) string {
+	t.Helper()
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]string{}
+	return madeID.ReplaceAllStringFunc(strings.TrimSpace(b.String()), func(id string) string {
+		if names[id] == "" {
+			prefix := madeID.FindStringSubmatch(id)[1]
+			names[id] = fmt.Sprintf("%smade-%d", prefix, len(names)+1)
+		}
+		return names[id]
+	})
+}
+
+// describe writes an error with all that callers look at.
+func describe(err error) string {
+	var e *providers.Error
+	if !errors.As(err, &e) {
+		return fmt.Sprintf("%T: %v\n", err, err)
+	}
+	var b strings.Builder
+	for _, f := range []struct {
+		name  string
+		value any
+		given bool
+	}{
+		{"code", string(e.Code), true},
+		{"param", e.Param, e.Param != ""},
+		{"provider", e.Provider, e.Provider != ""},
+		{"status", e.StatusCode, e.StatusCode != 0},
+		{"native status", e.NativeStatus, e.NativeStatus != ""},
+		{"retry after", e.RetryAfter.Round(time.Millisecond), e.RetryAfter != 0},
+		{"sent", e.Sent, true},
+		{"details", string(e.Details), len(e.Details) > 0},
+		{"message", e.Message, e.Message != ""},
+		{"cause", e.Err, e.Err != nil},
+	} {
+		if f.given {
+			fmt.Fprintf(&b, "%s: %v\n", f.name, f.value)
+		}
+	}
+	return b.String()
+}
+
+func warningLines(list []providers.Warning) string {
+	var b strings.Builder
+	for _, w := range list {
+		fmt.Fprintf(&b, "%s | %s | %s\n", w.Code, w.Param, w.Message)
+	}
+	return b.String()
+}
