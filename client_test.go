@@ -41,14 +41,14 @@ func TestNew_reportsAllMistakes(t *testing.T) {
 		gateway.WithRegion("a/b"), gateway.WithProjectID("../x"), gateway.WithProvider("@"),
 		gateway.WithBaseURL("ftp://x"), gateway.WithUniverseDomain("not a domain"), gateway.WithHeader("Authorization", "x"),
 		gateway.WithHTTPClient(nil), gateway.WithModels(nil), gateway.WithMaxResponseBytes(0), gateway.WithObserver(nil),
-		gateway.WithServiceAccountFile("key.json"), gateway.WithoutAuth(),
+		gateway.WithServiceAccountFile("key.json"), gateway.WithoutAuth(), gateway.WithQuotaProject("?"),
 	)
 	if err == nil || !errors.Is(err, gateway.ErrInvalidConfig) {
 		t.Fatalf("error %v, want %v", err, gateway.ErrInvalidConfig)
 	}
 	for _, member := range []string{
 		"region", "project_id", "provider", "base_url", "universe_domain", "Authorization", "http_client", "models",
-		"max_response_bytes", "observer", "more than one kind of credentials",
+		"max_response_bytes", "observer", "quota_project", "more than one kind of credentials",
 	} {
 		if !strings.Contains(err.Error(), member) {
 			t.Errorf("%q is not named in:\n%v", member, err)
@@ -104,7 +104,7 @@ func TestCreate_refusesBadInput(t *testing.T) {
 		"call unanswered":   {req(user, call("{}"), user), nil, gateway.ErrInvalidRequest, "messages[1].tool_calls[0]"},
 		"stream in Create":  {&gateway.ChatCompletionRequest{Model: "m", Messages: []gateway.Message{user}, Stream: true}, nil, gateway.ErrInvalidRequest, "stream"},
 		"bad slug":          {hello("@vx"), nil, gateway.ErrInvalidRequest, "model"},
-		"unknown slug":      {hello("@vx/gemini-2.5-flash"), nil, gateway.ErrProviderNotFound, "provider"},
+		"unknown slug":      {hello("@vx/gemini-2.5-flash"), nil, gateway.ErrProviderNotFound, "model"},
 		"unspoken model":    {hello("anthropic.claude-sonnet-5"), nil, gateway.ErrInvalidRequest, "model"},
 		"path in the model": {hello("gemini/../../x"), nil, gateway.ErrInvalidRequest, "model"},
 		"bad data URI":      {req(gateway.UserMessage([]gateway.ContentPart{gateway.ImagePart("data:image/png,abc")})), nil, gateway.ErrInvalidRequest, "messages[0].content[0].image_url.url"},
@@ -150,6 +150,17 @@ func TestCreate_needsAPlace(t *testing.T) {
 	}
 	if n := len(platform.Requests()); n != 0 {
 		t.Errorf("%d requests were sent", n)
+	}
+}
+
+// TestQuotaProject checks that the quota project goes with the client's token.
+func TestQuotaProject(t *testing.T) {
+	client, platform := newClient(t, gateway.WithQuotaProject("billed"))
+	if _, err := client.Chat.Completions.Create(t.Context(), hello("gemini-2.5-flash")); err != nil {
+		t.Fatal(err)
+	}
+	if got := platform.Requests()[0].Header.Get("X-Goog-User-Project"); got != "billed" {
+		t.Errorf("quota project %q, want billed", got)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cloud.google.com/go/auth"
 	"golang.org/x/oauth2"
 
+	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/internal/gcpauth"
 )
 
@@ -87,9 +88,14 @@ func WithoutAuth() ClientOption {
 	})
 }
 
-// WithQuotaProject bills quota to another project than the credentials' own.
+// WithQuotaProject bills quota to another project than the credentials' own. It
+// goes with the client's credentials, and not with a catalog entry's or a
+// call's.
 func WithQuotaProject(id string) ClientOption {
 	return clientOption(func(c *clientConfig) error {
+		if err := (catalog.Entry{QuotaProject: id}).CheckPlace(); err != nil || id == "" {
+			return invalidOption("quota_project", "must be a project id or number")
+		}
 		c.credentials.QuotaProject = id
 		return nil
 	})

@@ -228,7 +228,7 @@ func ExampleWithCatalog() {
 	fmt.Println(err)
 	// Output:
 	// Hello! How can I help you today? vx <nil>
-	// provider_not_found: provider: catalog: provider "vy" not found (did you mean "vx"?)
+	// provider_not_found: model: catalog: provider "vy" not found (did you mean "vx"?)
 }
 
 func ExampleClient_With() {

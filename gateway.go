@@ -197,6 +197,9 @@ func (o requestOption) applyRequest(s *pipeline.Settings) error { return o(s) }
 // application-default credentials, which serve calls that nothing else has
 // credentials for.
 func (c *clientConfig) addCredentials(sources *pipeline.Sources) error {
+	if token, ok := c.settings.Token.(*pipeline.StaticToken); ok && c.credentials.QuotaProject != "" {
+		c.settings.Token = token.WithQuota(c.credentials.QuotaProject)
+	}
 	if c.credentials.UniverseDomain = c.settings.UniverseDomain; c.credentials.Kind == gcpauth.ApplicationDefault {
 		return sources.SetDefault(c.credentials)
 	}
@@ -279,8 +282,9 @@ func WithAccessToken(token string) Option {
 }
 
 // WithStrictCompliance says whether answers hold only what the OpenAI schema
-// has, which is the default. With false they also carry content_blocks, thought
-// signatures, native finish reasons, safety ratings and grounding.
+// has, and the provider's name, which is the default. With false they also carry
+// content_blocks, thought signatures, native finish reasons, safety ratings and
+// grounding, and a stream always ends with a chunk for the usage.
 func WithStrictCompliance(strict bool) Option {
 	return option(func(s *pipeline.Settings) error {
 		s.Strict = &strict

@@ -97,7 +97,8 @@ type Error struct {
 	Err error
 }
 
-// Error returns the code, the member at fault, the message and the cause.
+// Error returns the code, the member at fault, the message and, unless the
+// message has it, the cause.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(string(e.Code))
@@ -112,7 +113,7 @@ func (e *Error) Error() string {
 			b.WriteString(": " + s)
 		}
 	}
-	if e.Err != nil {
+	if e.Err != nil && !strings.Contains(e.Message, e.Err.Error()) {
 		b.WriteString(": " + e.Err.Error())
 	}
 	return b.String()
@@ -188,15 +189,13 @@ func (e *Error) appendNative(w *jsonx.Writer) {
 	}
 }
 
-// publicMessage is the message with its cause, for a client over HTTP.
+// publicMessage is the message for a client over HTTP. The cause stays inside:
+// it may name hosts and files of this side.
 func (e *Error) publicMessage() string {
-	switch {
-	case e.Err == nil:
-		return e.Message
-	case e.Message == "":
-		return e.Err.Error()
+	if e.Message == "" {
+		return strings.ReplaceAll(string(e.Code), "_", " ")
 	}
-	return e.Message + ": " + e.Err.Error()
+	return e.Message
 }
 
 // MarshalJSON renders the OpenAI error envelope.

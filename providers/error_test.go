@@ -97,7 +97,7 @@ func TestUnknownCodeIsAServerFault(t *testing.T) {
 	e := &providers.Error{Code: "invented"}
 	wantEqual(t, 500, e.HTTPStatus())
 	wantEqual(t, false, e.Retryable())
-	wantEqual(t, `{"error":{"message":"","type":"api_error","param":null,"code":"invented"}}`, encode(t, e))
+	wantEqual(t, `{"error":{"message":"invented","type":"api_error","param":null,"code":"invented"}}`, encode(t, e))
 }
 
 func TestErrorEnvelope(t *testing.T) {
@@ -106,7 +106,7 @@ func TestErrorEnvelope(t *testing.T) {
 		StatusCode: 429, NativeStatus: "RESOURCE_EXHAUSTED", Details: []byte(`[{"retryDelay":"2s"}]`),
 		RequestID: "not shown", Sent: true, Err: errors.New("cause"),
 	}
-	const want = `{"error":{"message":"too \"many\": cause","type":"rate_limit_error","param":"messages[2].role",` +
+	const want = `{"error":{"message":"too \"many\"","type":"rate_limit_error","param":"messages[2].role",` +
 		`"code":"rate_limit_exceeded","native_status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"2s"}]},"provider":"vertex-ai"}`
 	wantEqual(t, want, encode(t, e))
 	viaJSON, err := json.Marshal(error(e))
@@ -121,7 +121,7 @@ func TestErrorEnvelope(t *testing.T) {
 		t.Error("details that are not JSON break the envelope")
 	}
 	cause := &providers.Error{Code: providers.ErrConnection, Err: errors.New("cause")}
-	wantEqual(t, `{"error":{"message":"cause","type":"api_error","param":null,"code":"connection_error"}}`, encode(t, cause))
+	wantEqual(t, `{"error":{"message":"connection error","type":"api_error","param":null,"code":"connection_error"}}`, encode(t, cause))
 }
 
 func TestHTTPStatusIsThePlatformsWhereItRefused(t *testing.T) {

@@ -27,8 +27,9 @@ import (
 type Provider interface {
 	// Name is the provider's id as a catalog spells it, such as "vertex-ai".
 	Name() string
-	// ChatCompletion sends req and returns the whole answer in its rich form.
-	// The provider must not keep or change req.
+	// ChatCompletion sends req and returns the whole answer in its rich form,
+	// which belongs to the caller from then on. The provider must not keep or
+	// change req.
 	ChatCompletion(ctx context.Context, t *Target, req *ChatCompletionRequest) (*ChatCompletion, error)
 	// ChatCompletionStream sends req and returns once the platform has
 	// accepted it: a refusal is an error here, not in the reader.
@@ -37,7 +38,8 @@ type Provider interface {
 
 // ChunkReader yields the chunks of one streamed answer in order.
 type ChunkReader interface {
-	// Recv returns the next chunk. It returns io.EOF only after every choice
+	// Recv returns the next chunk, which belongs to the caller from then on. It
+	// returns io.EOF only after every choice
 	// had its finish reason; an answer that was cut off ends in an [Error]
 	// with [ErrStreamCut]. After the first error each further call repeats it.
 	Recv() (*ChatCompletionChunk, error)

@@ -145,7 +145,8 @@ func (s *sidecar) stopUnderWay(t *testing.T, client *stage) {
 	if got := begun + rest.Choices[0].Message.Content; got != sentence {
 		t.Errorf("stream %q, want %q", got, sentence)
 	}
-	for s.log.Scan() { // Wait closes the pipe, so the log is read first
+	for s.log.Scan() { // to its end first: Wait closes the pipe
+		t.Log(s.log.Text())
 	}
 	if err := s.process.Wait(); err != nil {
 		t.Errorf("exit: %v", err)

@@ -107,6 +107,7 @@ func TestCancel(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(limit):
+		emulator.Close() // or the servers wait for the hour
 		t.Fatal("the request at the platform goes on")
 	}
 	if stream.Next() || !errors.Is(stream.Err(), context.Canceled) {

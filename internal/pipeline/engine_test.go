@@ -10,7 +10,7 @@ import (
 )
 
 func TestEngineClose(t *testing.T) {
-	one, two := answering(rich()), &fake{name: "two", closing: errors.New("stuck")}
+	one, two := answering(rich), &fake{name: "two", closing: errors.New("stuck")}
 	one.stream = streaming(io.EOF, part(providers.Delta{Content: "x"})).stream
 	e := New(one, two)
 	if err := e.Close(); !errors.Is(err, two.closing) {
@@ -49,7 +49,7 @@ func TestEngineCloseLeavesOpenStreams(t *testing.T) {
 }
 
 func TestEngineIsSafeForConcurrentUse(t *testing.T) {
-	p := answering(rich())
+	p := answering(rich)
 	p.stream = streaming(io.EOF, part(providers.Delta{Content: "a"}), part(providers.Delta{Content: "b"})).stream
 	w := &watcher{name: "w"}
 	e, client, call := New(p), watched(w), &Settings{}

@@ -59,12 +59,10 @@ func (f *fake) Close() error {
 	return f.closing
 }
 
-// answering is a fake that gives a fresh copy of the answer each time.
-func answering(c providers.ChatCompletion) *fake {
+// answering is a fake that makes its answer anew each time.
+func answering(answer func() providers.ChatCompletion) *fake {
 	return &fake{name: "fake", answer: func(context.Context) (*providers.ChatCompletion, error) {
-		out := c
-		out.Choices = append([]providers.Choice(nil), c.Choices...)
-		return &out, nil
+		return new(answer()), nil
 	}}
 }
 
@@ -77,7 +75,8 @@ func refusing(err error) *fake {
 	}
 }
 
-// streaming is a fake whose streams have the chunks and then the error.
+// streaming is a fake whose streams have the chunks and then the error. The
+// chunks share what they point to, and serve one stream that is projected.
 func streaming(err error, chunks ...providers.ChatCompletionChunk) *fake {
 	return &fake{name: "fake", stream: func(context.Context) (providers.ChunkReader, error) {
 		return &script{chunks: append([]providers.ChatCompletionChunk(nil), chunks...), err: err}, nil

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -141,7 +142,14 @@ func (r *recorder) attempt(err *providers.Error) {
 func (r *recorder) fail(err error) error {
 	e := r.known(err)
 	e.RequestID = r.record.ID
-	if e.Provider != "" && len(r.record.Meta.Attempts) == 0 {
+	if e.Sent && e.Provider == "" {
+		e.Provider = r.record.Meta.Provider
+	}
+	switch m := &r.record.Meta; {
+	case len(m.Attempts) > 0 && e.Code != providers.ErrCanceled: // broken on the way
+		m.Attempts = slices.Clone(m.Attempts) // the first chunk shares them
+		m.Attempts[len(m.Attempts)-1].Code = e.Code
+	case len(m.Attempts) == 0 && e.Provider != "":
 		r.attempt(e)
 	}
 	r.record.Err = e
@@ -212,7 +220,8 @@ func (r *recorder) log() {
 	var e *providers.Error
 	if errors.As(rec.Err, &e) {
 		r.logger.Warn("chat completion failed", append(fields,
-			zap.String("code", string(e.Code)), zap.Int("status", e.StatusCode), zap.Bool("sent", e.Sent))...)
+			zap.String("code", string(e.Code)), zap.String("param", e.Param), zap.Int("status", e.StatusCode),
+			zap.Bool("sent", e.Sent), zap.NamedError("cause", e.Err))...)
 		return
 	}
 	r.logger.Info("chat completion", fields...)

@@ -21,7 +21,7 @@ import (
 
 func TestRecordOfAWholeAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := answering(rich())
+		p := answering(rich)
 		answer := p.answer
 		p.answer = func(ctx context.Context) (*providers.ChatCompletion, error) {
 			time.Sleep(2 * time.Second)
@@ -67,7 +67,7 @@ func TestObserversMakeTheContext(t *testing.T) {
 	a, b, c := &watcher{name: "a", log: &log}, &watcher{name: "b", log: &log}, &watcher{name: "c", log: &log}
 	type caller struct{}
 	ctx := context.WithValue(t.Context(), caller{}, "caller's")
-	p := answering(rich())
+	p := answering(rich)
 	p.stream = streaming(io.EOF, part(providers.Delta{Content: "x"})).stream
 	e, client, call := New(p), watched(a, b), &Settings{Observers: []providers.Observer{c}}
 	if _, err := e.Chat(ctx, client, call, ask("m")); err != nil {
@@ -97,7 +97,7 @@ func TestObserversMakeTheContext(t *testing.T) {
 
 func TestEachCallHasAnIDOfItsOwn(t *testing.T) {
 	w := &watcher{}
-	e, seen := New(answering(rich())), map[string]bool{}
+	e, seen := New(answering(rich)), map[string]bool{}
 	for range 100 {
 		out, err := e.Chat(t.Context(), watched(w), &Settings{}, ask("m"))
 		if err != nil {
@@ -190,11 +190,11 @@ func TestLogEntries(t *testing.T) {
 		message  string
 		fields   map[string]any
 	}{
-		"success": {answering(rich()), zapcore.InfoLevel, "chat completion", map[string]any{
+		"success": {answering(rich), zapcore.InfoLevel, "chat completion", map[string]any{
 			"prompt_tokens": int64(1), "completion_tokens": int64(2), "total_tokens": int64(3), "finish_reason": "stop",
 		}},
 		"failure": {refusing(secret), zapcore.WarnLevel, "chat completion failed", map[string]any{
-			"code": "permission_denied", "status": int64(403), "sent": true, "finish_reason": "",
+			"code": "permission_denied", "param": "", "status": int64(403), "sent": true, "finish_reason": "",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -229,7 +229,7 @@ func TestTheCallsLoggerWins(t *testing.T) {
 	callCore, callLogs := observer.New(zap.DebugLevel)
 	client := here()
 	client.Logger = zap.New(clientCore)
-	if _, err := New(answering(rich())).Chat(t.Context(), client, &Settings{Logger: zap.New(callCore)}, ask("m")); err != nil {
+	if _, err := New(answering(rich)).Chat(t.Context(), client, &Settings{Logger: zap.New(callCore)}, ask("m")); err != nil {
 		t.Fatal(err)
 	}
 	wantEqual(t, [2]int{0, 1}, [2]int{clientLogs.Len(), callLogs.Len()})
@@ -246,7 +246,7 @@ func TestNoObserversCostNothing(t *testing.T) {
 	}); n > 0 {
 		t.Errorf("got %v allocations", n)
 	}
-	e, client, none, req := New(answering(rich())), here(), &Settings{}, ask("m")
+	e, client, none, req := New(answering(rich)), here(), &Settings{}, ask("m")
 	run := func() {
 		if _, err := e.Chat(ctx, client, none, req); err != nil {
 			t.Fatal(err)

@@ -90,13 +90,13 @@ func (e *Engine) entry(client, call *Settings, slug string) (catalog.Entry, erro
 			return entry, nil
 		}
 		if _, own := e.providers[name]; !own || slug != "" || !errors.Is(err, catalog.ErrNotFound) {
-			return catalog.Entry{}, lookupError(err)
+			return catalog.Entry{}, lookupError(err, slug)
 		}
 	}
 	if _, own := e.providers[name]; own && slug == "" {
 		return catalog.Entry{Provider: name}, nil
 	}
-	return catalog.Entry{}, lookupError(&catalog.NotFoundError{Slug: name})
+	return catalog.Entry{}, lookupError(&catalog.NotFoundError{Slug: name}, slug)
 }
 
 // Direct reports whether the settings say by themselves where to go.
@@ -105,13 +105,16 @@ func (s *Settings) Direct() bool {
 }
 
 // lookupError says whether the catalog does not have the entry or could not be
-// asked.
-func lookupError(err error) error {
-	code := providers.ErrInvalidConfig
-	if errors.Is(err, catalog.ErrNotFound) {
-		code = providers.ErrProviderNotFound
+// asked. slug is the model's, if the name came from there.
+func lookupError(err error, slug string) error {
+	e := &providers.Error{Code: providers.ErrInvalidConfig, Param: "provider", Message: "the catalog could not be asked", Err: err}
+	if slug != "" {
+		e.Param = "model"
 	}
-	return &providers.Error{Code: code, Param: "provider", Err: err}
+	if errors.Is(err, catalog.ErrNotFound) {
+		e.Code, e.Message = providers.ErrProviderNotFound, err.Error()
+	}
+	return e
 }
 
 // token finds the credentials: the call's, the entry's, the client's, what came
@@ -125,7 +128,7 @@ func (e *Engine) token(client, call *Settings, entry *catalog.Entry) (auth.Token
 	case errors.Is(err, providers.ErrClosed):
 		return nil, err
 	case err != nil:
-		return nil, &providers.Error{Code: providers.ErrInvalidConfig, Param: "provider", Err: err}
+		return nil, &providers.Error{Code: providers.ErrInvalidConfig, Param: "provider", Message: "the catalog entry's credentials can't be used", Err: err}
 	case src != nil:
 		return src, nil
 	case client.Token != nil:

@@ -77,14 +77,14 @@ func TestResolveRefusals(t *testing.T) {
 		{"slug without a model", Settings{Catalog: list}, Settings{}, "@vx-prod", providers.ErrInvalidRequest, "model", `"@slug/model"`},
 		{"empty slug", Settings{Catalog: list}, Settings{}, "@/m", providers.ErrInvalidRequest, "model", `"@slug/model"`},
 		{"empty model", Settings{Catalog: list}, Settings{}, "@vx-prod/", providers.ErrInvalidRequest, "model", `"@slug/model"`},
-		{"unknown slug", Settings{Catalog: list}, Settings{}, "@vx-prid/m", providers.ErrProviderNotFound, "provider", `did you mean "vx-prod"`},
+		{"unknown slug", Settings{Catalog: list}, Settings{}, "@vx-prid/m", providers.ErrProviderNotFound, "model", `did you mean "vx-prod"`},
 		{"unknown provider of the call", Settings{Catalog: list}, Settings{Provider: "vx-tset"}, "m", providers.ErrProviderNotFound, "provider", `"vx-test"`},
-		{"a provider id is no slug", *here(), Settings{}, "@fake/m", providers.ErrProviderNotFound, "provider", `"fake" not found`},
-		{"no catalog", *here(), Settings{}, "@vx-prod/m", providers.ErrProviderNotFound, "provider", `"vx-prod" not found`},
+		{"a provider id is no slug", *here(), Settings{}, "@fake/m", providers.ErrProviderNotFound, "model", `"fake" not found`},
+		{"no catalog", *here(), Settings{}, "@vx-prod/m", providers.ErrProviderNotFound, "model", `"vx-prod" not found`},
 		{"nothing at all", Settings{}, Settings{}, "m", providers.ErrInvalidConfig, "provider", `use "@slug/model", WithProvider, or WithProjectID`},
 		{"a kind nobody serves", Settings{Catalog: list}, Settings{}, "@strange/m", providers.ErrProviderNotFound, "provider", `"nobody"`},
 		{"no credentials", Settings{Region: "r"}, Settings{}, "m", providers.ErrAuthentication, "", "no credentials"},
-		{"a catalog that is down", Settings{Catalog: brokenCatalog{errors.New("db down")}}, Settings{}, "@vx-prod/m", providers.ErrInvalidConfig, "provider", "db down"},
+		{"a catalog that is down", Settings{Catalog: brokenCatalog{errors.New("db down")}}, Settings{}, "@vx-prod/m", providers.ErrInvalidConfig, "model", "db down"},
 		{"a broken key", Settings{Catalog: entries(t, catalog.Entry{Slug: "x", Provider: "fake", ServiceAccountFile: "/does/not/exist"})},
 			Settings{}, "@x/m", providers.ErrInvalidConfig, "provider", "service account file"},
 	}
@@ -94,8 +94,13 @@ func TestResolveRefusals(t *testing.T) {
 			e := known(t, err)
 			wantEqual(t, tt.code, e.Code)
 			wantEqual(t, tt.param, e.Param)
-			if e.Sent || !strings.Contains(e.Error(), tt.say) || !strings.Contains(string(e.AppendJSON(nil)), strings.ReplaceAll(tt.say, `"`, `\"`)) {
+			if e.Sent || !strings.Contains(e.Error(), tt.say) {
 				t.Errorf("sent %v, %v does not say %q", e.Sent, err, tt.say)
+			}
+			// An HTTP client is told what it can mend, and no cause on this side.
+			shown := strings.Contains(string(e.AppendJSON(nil)), strings.ReplaceAll(tt.say, `"`, `\"`))
+			if mendable := tt.code != providers.ErrInvalidConfig || e.Err == nil; shown != mendable {
+				t.Errorf("%s shows %q: %v, want %v", e.AppendJSON(nil), tt.say, shown, mendable)
 			}
 		})
 	}

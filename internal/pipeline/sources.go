@@ -161,10 +161,15 @@ func (s *Sources) Close() error {
 }
 
 // StaticToken is a ready token that is never renewed.
-type StaticToken struct{ header string }
+type StaticToken struct{ header, quota string }
 
 // NewStaticToken returns a source of the one token.
 func NewStaticToken(token string) *StaticToken { return &StaticToken{header: "Bearer " + token} }
+
+// WithQuota returns a source that also names the project to bill quota to.
+func (t *StaticToken) WithQuota(project string) *StaticToken {
+	return &StaticToken{header: t.header, quota: project}
+}
 
 // Token returns the token.
 func (t *StaticToken) Token(context.Context) (*auth.Token, error) {
@@ -173,7 +178,7 @@ func (t *StaticToken) Token(context.Context) (*auth.Token, error) {
 
 // Header returns the authorization header.
 func (t *StaticToken) Header(context.Context) (authorization, quotaProject string, err error) {
-	return t.header, "", nil
+	return t.header, t.quota, nil
 }
 
 // Format hides the token from every verb.

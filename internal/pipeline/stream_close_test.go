@@ -44,7 +44,7 @@ func TestCollectOfChunksThatDoNotFit(t *testing.T) {
 	p := &fake{name: "fake", stream: func(context.Context) (providers.ChunkReader, error) { return r, nil }}
 	_, err := open(t, p, watched(w), false).Collect()
 	e := known(t, err)
-	wantEqual(t, []string{string(providers.ErrBadResponse), w.last().ID}, []string{string(e.Code), e.RequestID})
+	wantEqual(t, []string{string(providers.ErrBadResponse), w.last().ID, "fake"}, []string{string(e.Code), e.RequestID, e.Provider})
 	if !errors.Is(w.last().Err, providers.ErrBadResponse) {
 		t.Errorf("the record has %v", w.last().Err)
 	}

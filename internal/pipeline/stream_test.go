@@ -253,7 +253,7 @@ func TestStreamEndsRepeat(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := &watcher{}
 			s := open(t, streaming(tt.end, talk()[:3]...), watched(w), false)
-			var first error
+			begun, first := s.Recv()
 			for first == nil {
 				_, first = s.Recv()
 			}
@@ -268,6 +268,7 @@ func TestStreamEndsRepeat(t *testing.T) {
 			}
 			wantEqual(t, [2]int{1, 1}, w.counts())
 			checkEnd(t, tt.code, first, w.last())
+			wantEqual(t, providers.Code(""), begun.Meta.Attempts[0].Code) // the caller's copy stays
 		})
 	}
 }
@@ -282,6 +283,9 @@ func checkEnd(t *testing.T, code providers.Code, err error, r providers.Record) 
 	}
 	e := known(t, err)
 	wantEqual(t, []string{string(code), r.ID}, []string{string(e.Code), e.RequestID})
+	if got := r.Meta.Attempts; len(got) != 1 || got[0].StatusCode != 200 || (got[0].Code != code) != (code == providers.ErrCanceled) {
+		t.Errorf("the trail is %+v", got)
+	}
 	if errors.Is(err, io.EOF) {
 		t.Errorf("%v can be taken for the end of a whole answer", err)
 	}

@@ -59,18 +59,17 @@ func (r *Response) ReadInto(buf *jsonx.Buffer, limit int) error {
 	}
 	buf.B = buf.B[:0]
 	for {
-		if len(buf.B) > limit {
-			return tooLarge(limit)
-		}
 		if len(buf.B) == cap(buf.B) {
 			buf.B = append(buf.B, 0)[:len(buf.B)]
 		}
 		n, err := r.Read(buf.B[len(buf.B):cap(buf.B)])
 		buf.B = buf.B[:len(buf.B)+n]
-		if errors.Is(err, io.EOF) {
+		switch {
+		case len(buf.B) > limit:
+			return tooLarge(limit)
+		case errors.Is(err, io.EOF):
 			return nil
-		}
-		if err != nil {
+		case err != nil:
 			return err
 		}
 	}

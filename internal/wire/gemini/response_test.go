@@ -85,6 +85,8 @@ func TestDecodeParts(t *testing.T) {
 			Part{Kind: KindFunctionCall, Call: FunctionCall{Name: "f", WillContinue: true, Streamed: true}}},
 		{"next piece of a call", `{"functionCall":{"partialArgs":[{"jsonPath":"$.a","stringValue":"x"}],"willContinue":false}}`,
 			Part{Kind: KindFunctionCall, Call: FunctionCall{PartialArgs: []byte(`[{"jsonPath":"$.a","stringValue":"x"}]`), Streamed: true}}},
+		{"a piece without a promise of more", `{"functionCall":{"partialArgs":[1]}}`,
+			Part{Kind: KindFunctionCall, Call: FunctionCall{PartialArgs: []byte(`[1]`), Streamed: true}}},
 		{"inline data", `{"inlineData":{"mimeType":"image/png","data":"AA+/","displayName":"x"}}`,
 			Part{Kind: KindInlineData, MimeType: "image/png", Data: []byte("AA+/")}},
 		{"inline data with escapes", `{"inlineData":{"data":"AA\/\u002b\u003d","mimeType":"image\/png"}}`,
@@ -150,10 +152,10 @@ func TestDecodeNulls(t *testing.T) {
 
 func TestDecodeEnumNumbers(t *testing.T) {
 	for doc, want := range map[string]string{`0`: "", `1`: "STOP", `2`: "MAX_TOKENS", `3`: "SAFETY", `9`: "MALFORMED_FUNCTION_CALL",
-		`4711`: "4711", `-1`: "-1", `"STOP"`: "STOP", `"NEW_REASON"`: "NEW_REASON", `""`: ""} {
+		`10`: "10", `4711`: "4711", `-1`: "-1", `"STOP"`: "STOP", `"NEW_REASON"`: "NEW_REASON", `""`: ""} {
 		wantEqual(t, want, read(t, `{"candidates":[{"finishReason":`+doc+`}]}`).Candidates[0].FinishReason)
 	}
-	for doc, want := range map[string]string{`0`: "", `1`: "SAFETY", `4`: "PROHIBITED_CONTENT", `99`: "99", `"JAILBREAK"`: "JAILBREAK"} {
+	for doc, want := range map[string]string{`0`: "", `1`: "SAFETY", `4`: "PROHIBITED_CONTENT", `5`: "5", `99`: "99", `"JAILBREAK"`: "JAILBREAK"} {
 		wantEqual(t, want, read(t, `{"promptFeedback":{"blockReason":`+doc+`}}`).Feedback.BlockReason)
 	}
 	wantEqual(t, Usage{TrafficType: "PROVISIONED_THROUGHPUT", PromptAudio: 3},
@@ -175,6 +177,15 @@ func TestDecodeUsageWithoutCounts(t *testing.T) {
 func TestDecodeErrorEnvelope(t *testing.T) {
 	wantEqual(t, &Response{Error: []byte(`{"code": 429, "status":"X"}`)}, read(t, `{"error":{"code": 429, "status":"X"}}`))
 	wantEqual(t, &Response{}, read(t, `{"hello":"world"}`))
+}
+
+// Any member of an answer tells that it is one.
+func TestDecodeKnows(t *testing.T) {
+	for _, doc := range []string{`{"candidates":[]}`, `{"promptFeedback":{}}`, `{"usageMetadata":{}}`, `{"modelVersion":"m"}`} {
+		if !read(t, doc).Known {
+			t.Errorf("%s is not known", doc)
+		}
+	}
 }
 
 func TestDecodeCandidatesWithoutIndex(t *testing.T) {

@@ -96,6 +96,22 @@ func TestTextChunkAllocatesOnlyItsText(t *testing.T) {
 	}
 }
 
+// A whole answer needs no more than its strings either: there is room for the
+// usual candidate and its parts.
+func TestWholeAnswerAllocatesOnlyItsStrings(t *testing.T) {
+	data := []byte(`{"candidates":[{"content":{"parts":[{"text":"hm","thought":true},{"text":"x"}]},"finishReason":"STOP"}],"modelVersion":"m","responseId":"i"}`)
+	var r jsonx.Reader
+	if n := testing.AllocsPerRun(100, func() {
+		var p Response
+		r.Reset(data)
+		if p.Decode(&r); r.End() != nil || len(p.Candidates[0].Parts) != 2 {
+			t.Fatal("not decoded")
+		}
+	}); n > 5 {
+		t.Errorf("got %v allocations, want four strings and the Response", n)
+	}
+}
+
 // Inline data stays in the event: megabytes of it are not copied.
 func TestInlineDataIsNotCopied(t *testing.T) {
 	event := []byte(`{"candidates":[{"content":{"parts":[{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}}]}`)
