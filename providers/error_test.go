@@ -138,6 +138,7 @@ func TestErrorText(t *testing.T) {
 		"server_error: vertex-ai: it failed":  {Code: providers.ErrServer, Provider: "vertex-ai", Message: "it failed"},
 		"rate_limit_exceeded: x answered 429": {Code: providers.ErrRateLimited, Provider: "x", StatusCode: 429},
 		"connection_error: down: refused":     {Code: providers.ErrConnection, Message: "down", Err: errors.New("refused")},
+		"connection_error: dial: refused":     {Code: providers.ErrConnection, Message: "dial: refused", Err: errors.New("refused")}, // not twice
 		"canceled: stop: context canceled": {Code: providers.ErrCanceled, Message: "stop", StatusCode: 499, Err: context.Canceled,
 			RequestID: "hidden", NativeStatus: "hidden", Details: []byte(`"hidden"`)},
 	} {
@@ -163,8 +164,7 @@ func TestErrorsIsAndAsReachThroughWrapping(t *testing.T) {
 			if errors.Is(err, providers.ErrServer) || errors.Is(err, context.Canceled) {
 				t.Error("errors.Is finds what is not there")
 			}
-			var e *providers.Error
-			if !errors.As(err, &e) {
+			if _, ok := errors.AsType[*providers.Error](err); !ok {
 				t.Error("errors.As does not find the error")
 			}
 		})

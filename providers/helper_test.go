@@ -1,7 +1,6 @@
 package providers_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"testing"
 
@@ -86,19 +85,6 @@ func wantEqual(t *testing.T, want, got any) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
-}
-
-// semantic decodes JSON into plain values with exact numbers, for comparing
-// documents whose spelling may differ.
-func semantic(t *testing.T, data []byte) any {
-	t.Helper()
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		t.Fatalf("not JSON: %v\n%s", err, data)
-	}
-	return v
 }
 
 // Short names for what the tests decode most.

@@ -39,9 +39,9 @@ type Provider interface {
 // ChunkReader yields the chunks of one streamed answer in order.
 type ChunkReader interface {
 	// Recv returns the next chunk, which belongs to the caller from then on. It
-	// returns io.EOF only after every choice
-	// had its finish reason; an answer that was cut off ends in an [Error]
-	// with [ErrStreamCut]. After the first error each further call repeats it.
+	// returns io.EOF only after every choice had its finish reason; an answer
+	// that was cut off ends in an [Error] with [ErrStreamCut]. After the first
+	// error each further call repeats it.
 	Recv() (*ChatCompletionChunk, error)
 	// Close ends the stream and releases its connection. It is idempotent and
 	// may be called at any time, also while the stream has not ended.

@@ -35,21 +35,21 @@ func (e *Extra) UnmarshalJSON(data []byte) error {
 }
 
 // MarshalJSON encodes the media reference.
-func (i ImageURL) MarshalJSON() ([]byte, error) { return encode(i.encode) }
+func (u ImageURL) MarshalJSON() ([]byte, error) { return encode(u.encode) }
 
 // UnmarshalJSON decodes the media reference.
-func (i *ImageURL) UnmarshalJSON(data []byte) error {
-	*i = ImageURL{}
-	return decode(data, i.decode)
+func (u *ImageURL) UnmarshalJSON(data []byte) error {
+	*u = ImageURL{}
+	return decode(data, u.decode)
 }
 
 // MarshalJSON encodes the audio.
-func (i InputAudio) MarshalJSON() ([]byte, error) { return encode(i.encode) }
+func (a InputAudio) MarshalJSON() ([]byte, error) { return encode(a.encode) }
 
 // UnmarshalJSON decodes the audio.
-func (i *InputAudio) UnmarshalJSON(data []byte) error {
-	*i = InputAudio{}
-	return decode(data, i.decode)
+func (a *InputAudio) UnmarshalJSON(data []byte) error {
+	*a = InputAudio{}
+	return decode(data, a.decode)
 }
 
 // MarshalJSON encodes the document.
@@ -80,21 +80,21 @@ func (f *FunctionCall) UnmarshalJSON(data []byte) error {
 }
 
 // MarshalJSON encodes the piece of a tool call.
-func (t ToolCallDelta) MarshalJSON() ([]byte, error) { return encode(t.encode) }
+func (d ToolCallDelta) MarshalJSON() ([]byte, error) { return encode(d.encode) }
 
 // UnmarshalJSON decodes the piece of a tool call.
-func (t *ToolCallDelta) UnmarshalJSON(data []byte) error {
-	*t = ToolCallDelta{}
-	return decode(data, t.decode)
+func (d *ToolCallDelta) UnmarshalJSON(data []byte) error {
+	*d = ToolCallDelta{}
+	return decode(data, d.decode)
 }
 
 // MarshalJSON encodes the options.
-func (s StreamOptions) MarshalJSON() ([]byte, error) { return encode(s.encode) }
+func (o StreamOptions) MarshalJSON() ([]byte, error) { return encode(o.encode) }
 
 // UnmarshalJSON decodes the options.
-func (s *StreamOptions) UnmarshalJSON(data []byte) error {
-	*s = StreamOptions{}
-	return decode(data, s.decode)
+func (o *StreamOptions) UnmarshalJSON(data []byte) error {
+	*o = StreamOptions{}
+	return decode(data, o.decode)
 }
 
 // MarshalJSON encodes the setting.
@@ -107,21 +107,21 @@ func (t *Thinking) UnmarshalJSON(data []byte) error {
 }
 
 // MarshalJSON encodes the format.
-func (r ResponseFormat) MarshalJSON() ([]byte, error) { return encode(r.encode) }
+func (f ResponseFormat) MarshalJSON() ([]byte, error) { return encode(f.encode) }
 
 // UnmarshalJSON decodes the format.
-func (r *ResponseFormat) UnmarshalJSON(data []byte) error {
-	*r = ResponseFormat{}
-	return decode(data, r.decode)
+func (f *ResponseFormat) UnmarshalJSON(data []byte) error {
+	*f = ResponseFormat{}
+	return decode(data, f.decode)
 }
 
 // MarshalJSON encodes the named schema.
-func (j JSONSchema) MarshalJSON() ([]byte, error) { return encode(j.encode) }
+func (s JSONSchema) MarshalJSON() ([]byte, error) { return encode(s.encode) }
 
 // UnmarshalJSON decodes the named schema.
-func (j *JSONSchema) UnmarshalJSON(data []byte) error {
-	*j = JSONSchema{}
-	return decode(data, j.decode)
+func (s *JSONSchema) UnmarshalJSON(data []byte) error {
+	*s = JSONSchema{}
+	return decode(data, s.decode)
 }
 
 // MarshalJSON encodes the choice.
@@ -170,12 +170,12 @@ func (d *Delta) UnmarshalJSON(data []byte) error {
 }
 
 // MarshalJSON encodes the piece of a block.
-func (c ContentBlockDelta) MarshalJSON() ([]byte, error) { return encode(c.encode) }
+func (b ContentBlockDelta) MarshalJSON() ([]byte, error) { return encode(b.encode) }
 
 // UnmarshalJSON decodes the piece of a block.
-func (c *ContentBlockDelta) UnmarshalJSON(data []byte) error {
-	*c = ContentBlockDelta{}
-	return decode(data, c.decode)
+func (b *ContentBlockDelta) UnmarshalJSON(data []byte) error {
+	*b = ContentBlockDelta{}
+	return decode(data, b.decode)
 }
 
 // MarshalJSON encodes the counts.
@@ -188,19 +188,19 @@ func (u *Usage) UnmarshalJSON(data []byte) error {
 }
 
 // MarshalJSON encodes the counts.
-func (p PromptTokensDetails) MarshalJSON() ([]byte, error) { return encode(p.encode) }
+func (d PromptTokensDetails) MarshalJSON() ([]byte, error) { return encode(d.encode) }
 
 // UnmarshalJSON decodes the counts.
-func (p *PromptTokensDetails) UnmarshalJSON(data []byte) error {
-	*p = PromptTokensDetails{}
-	return decode(data, p.decode)
+func (d *PromptTokensDetails) UnmarshalJSON(data []byte) error {
+	*d = PromptTokensDetails{}
+	return decode(data, d.decode)
 }
 
 // MarshalJSON encodes the counts.
-func (c CompletionTokensDetails) MarshalJSON() ([]byte, error) { return encode(c.encode) }
+func (d CompletionTokensDetails) MarshalJSON() ([]byte, error) { return encode(d.encode) }
 
 // UnmarshalJSON decodes the counts.
-func (c *CompletionTokensDetails) UnmarshalJSON(data []byte) error {
-	*c = CompletionTokensDetails{}
-	return decode(data, c.decode)
+func (d *CompletionTokensDetails) UnmarshalJSON(data []byte) error {
+	*d = CompletionTokensDetails{}
+	return decode(data, d.decode)
 }

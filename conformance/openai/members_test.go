@@ -60,8 +60,7 @@ func memberType(typ reflect.Type, name string) (reflect.Type, bool) {
 
 // explain adds what the gateway said, which the client's errors leave out.
 func explain(err error) error {
-	var e *openai.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*openai.Error](err); ok {
 		return errors.New(e.Error() + ": " + e.RawJSON())
 	}
 	return err

@@ -145,7 +145,9 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, reread func(), r
 			return err
 		case <-ctx.Done():
 			err := shutdown(ctx, srv)
-			<-ended
+			if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
+				err = errors.Join(err, served)
+			}
 			return err
 		}
 	}

@@ -305,7 +305,7 @@ func TestSourceThatIsSlowToRenew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		first := tokenFor(1, time.Hour)
-		f := &fake{answer: func(_ context.Context, call int) (*auth.Token, error) {
+		f := &fake{answer: func(_ context.Context, _ int) (*auth.Token, error) {
 			if time.Since(begin) < 56*time.Minute+30*time.Second {
 				return first, nil
 			}

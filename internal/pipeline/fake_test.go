@@ -176,7 +176,7 @@ func known(t *testing.T, err error) *providers.Error {
 func read(s *Stream) (chunks []*providers.ChatCompletionChunk, err error) {
 	for {
 		c, err := s.Recv()
-		if err == io.EOF { //nolint:errorlint // the contract is io.EOF itself
+		if err == io.EOF { // the contract is io.EOF itself
 			return chunks, nil
 		}
 		if err != nil {

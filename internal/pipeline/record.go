@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -52,12 +53,8 @@ func metadata(client, call map[string]string) map[string]string {
 		return call
 	}
 	out := make(map[string]string, len(client)+len(call))
-	for k, v := range client {
-		out[k] = v
-	}
-	for k, v := range call {
-		out[k] = v
-	}
+	maps.Copy(out, client)
+	maps.Copy(out, call)
 	return out
 }
 
@@ -165,7 +162,7 @@ func (r *recorder) known(err error) *providers.Error {
 	}
 	own := *e
 	if error(e) != err && !errors.Is(err, io.EOF) { //nolint:errorlint // asks whether it is wrapped
-		own.Message, own.Err = "", err // the wrapper's text holds the message
+		own.Err = err
 	}
 	own.Err = whole(own.Err)
 	return &own
@@ -217,8 +214,7 @@ func (r *recorder) log() {
 		fields = append(fields, zap.Int64("prompt_tokens", u.PromptTokens),
 			zap.Int64("completion_tokens", u.CompletionTokens), zap.Int64("total_tokens", u.TotalTokens))
 	}
-	var e *providers.Error
-	if errors.As(rec.Err, &e) {
+	if e, ok := errors.AsType[*providers.Error](rec.Err); ok {
 		r.logger.Warn("chat completion failed", append(fields,
 			zap.String("code", string(e.Code)), zap.String("param", e.Param), zap.Int("status", e.StatusCode),
 			zap.Bool("sent", e.Sent), zap.NamedError("cause", e.Err))...)

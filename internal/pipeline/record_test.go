@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -50,6 +51,17 @@ func TestRecordOfAWholeAnswer(t *testing.T) {
 		}}, w.records)
 		wantEqual(t, meta, out.Meta)
 	})
+}
+
+// An answer without a choice is odd, but no reason to fall over.
+func TestRecordOfAnAnswerWithoutChoices(t *testing.T) {
+	w := &watcher{}
+	out, err := New(answering(func() providers.ChatCompletion { return providers.ChatCompletion{ID: "i"} })).
+		Chat(t.Context(), watched(w), &Settings{}, ask("m"))
+	if err != nil || out.ID != "i" {
+		t.Fatalf("got %v, %v", out, err)
+	}
+	wantEqual(t, []string{"i", ""}, []string{w.last().ResponseID, w.last().FinishReason})
 }
 
 func TestRecordMetadataIsLaidOver(t *testing.T) {
@@ -148,10 +160,10 @@ func TestFailuresAreRecordedOnce(t *testing.T) {
 					wantEqual(t, tt.code, r.Meta.Attempts[0].Code)
 					wantEqual(t, e.StatusCode, r.Meta.Attempts[0].StatusCode)
 				}
-				if r.Err != err { //nolint:errorlint // the very same
+				if r.Err != err { // the very same
 					t.Errorf("the record has %v and the caller %v", r.Err, err)
 				}
-				if _, ok := err.(*providers.Error); !ok { //nolint:errorlint // callers may assert it
+				if _, ok := err.(*providers.Error); !ok { // callers may assert it
 					t.Errorf("got a %T", err)
 				}
 			}
@@ -174,7 +186,7 @@ func TestErrorsOfAProviderAreNotChanged(t *testing.T) {
 
 	wrapped := fmt.Errorf("while asking: %w", shared)
 	_, err := New(refusing(wrapped)).Chat(t.Context(), here(), &Settings{}, ask("m"))
-	wantEqual(t, "service_unavailable: fake: while asking: service_unavailable: fake: down", err.Error())
+	wantEqual(t, "down", known(t, err).Message)
 	if !errors.Is(err, wrapped) {
 		t.Error("the wrapper is lost")
 	}
@@ -183,7 +195,8 @@ func TestErrorsOfAProviderAreNotChanged(t *testing.T) {
 // The logger gets one entry for each call, and nothing that was said or sent
 // along.
 func TestLogEntries(t *testing.T) {
-	secret := &providers.Error{Code: providers.ErrPermission, Message: "the secret prompt echoed", Provider: "fake", StatusCode: 403, Sent: true}
+	secret := &providers.Error{Code: providers.ErrPermission, Message: "the secret prompt echoed", Provider: "fake", StatusCode: 403, Sent: true,
+		Details: []byte(`"secret"`), Err: errors.New("why")}
 	for name, tt := range map[string]struct {
 		provider *fake
 		level    zapcore.Level
@@ -194,7 +207,7 @@ func TestLogEntries(t *testing.T) {
 			"prompt_tokens": int64(1), "completion_tokens": int64(2), "total_tokens": int64(3), "finish_reason": "stop",
 		}},
 		"failure": {refusing(secret), zapcore.WarnLevel, "chat completion failed", map[string]any{
-			"code": "permission_denied", "param": "", "status": int64(403), "sent": true, "finish_reason": "",
+			"code": "permission_denied", "param": "", "status": int64(403), "sent": true, "finish_reason": "", "cause": "why",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -209,12 +222,10 @@ func TestLogEntries(t *testing.T) {
 			wantEqual(t, tt.level, all[0].Level)
 			wantEqual(t, tt.message, all[0].Message)
 			got := all[0].ContextMap()
-			for k, v := range map[string]any{
+			maps.Copy(tt.fields, map[string]any{
 				"request_id": "id", "operation": "chat", "provider": "fake", "slug": "vx", "model": "m", "stream": false,
 				"cache_status": "disabled", "warnings": int64(0),
-			} {
-				tt.fields[k] = v
-			}
+			})
 			delete(got, "duration")
 			wantEqual(t, tt.fields, got)
 			if text := fmt.Sprint(all[0], got); strings.Contains(text, "secret") {

@@ -162,6 +162,18 @@ func TestResolveLayersHeaders(t *testing.T) {
 	r.target.Header.Set("X-A", "changed")
 	wantEqual(t, "client", client.Header.Get("X-A"))
 
+	for name, tt := range map[string]struct {
+		client, call *Settings
+		model        string
+	}{
+		"the entry's alone":  {&Settings{Catalog: client.Catalog}, &Settings{}, "@vx/m"},
+		"the call's alone":   {here(), call, "m"},
+		"the client's alone": {&Settings{Header: client.Header, Token: token("t")}, &Settings{}, "m"},
+	} {
+		if r, err = resolve(t, twoProviders(), tt.client, tt.call, tt.model); err != nil || len(r.target.Header) == 0 {
+			t.Errorf("%s: got %v, %v", name, r.target.Header, err)
+		}
+	}
 	r, err = resolve(t, twoProviders(), here(), &Settings{}, "m")
 	if err != nil {
 		t.Fatal(err)

@@ -230,4 +230,6 @@ func TestStaticTokenPrintsRedacted(t *testing.T) {
 	header, quota, err := src.Header(t.Context())
 	wantEqual(t, []any{"Bearer the-secret", "", nil}, []any{header, quota, err})
 	wantEqual(t, "the-secret", tokenOf(t, src))
+	_, quota, err = src.WithQuota("q").Header(t.Context())
+	wantEqual(t, []any{"q", nil}, []any{quota, err})
 }

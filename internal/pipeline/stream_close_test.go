@@ -23,11 +23,11 @@ func TestCollectReturnsTheError(t *testing.T) {
 		t.Errorf("got %+v", out)
 	}
 	wantEqual(t, "stream_interrupted: fake: broken", err.Error())
-	if _, ok := err.(*providers.Error); !ok { //nolint:errorlint // callers may assert it
+	if _, ok := err.(*providers.Error); !ok { // callers may assert it
 		t.Errorf("got a %T", err)
 	}
 	wantEqual(t, 1, r.closed)
-	if _, again := s.Collect(); again != err { //nolint:errorlint // the very same
+	if _, again := s.Collect(); again != err { // the very same
 		t.Errorf("got %v", again)
 	}
 	wantEqual(t, [2]int{1, 1}, w.counts())
@@ -70,6 +70,8 @@ func TestStreamClosedEarly(t *testing.T) {
 		t.Errorf("the record has %v", got.Err)
 	}
 	wantEqual(t, []string{"i", "m-001"}, []string{got.ResponseID, got.ResponseModel})
+	wantEqual(t, []any{true, "fake"}, []any{known(t, got.Err).Sent, known(t, got.Err).Provider})
+	wantEqual(t, providers.Code(""), got.Meta.Attempts[0].Code) // the attempt did not fail
 	if _, err := s.Recv(); !errors.Is(err, providers.ErrCanceled) || known(t, err).RequestID != got.ID {
 		t.Errorf("got %v from a closed stream", err)
 	}
@@ -103,7 +105,7 @@ func TestCloseAfterTheEndIsNoFailure(t *testing.T) {
 	if w.last().Err != nil {
 		t.Errorf("the record has %v", w.last().Err)
 	}
-	if _, err := s.Recv(); err != io.EOF { //nolint:errorlint // io.EOF itself
+	if _, err := s.Recv(); err != io.EOF { // io.EOF itself
 		t.Errorf("got %v after the end", err)
 	}
 }

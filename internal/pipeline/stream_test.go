@@ -184,6 +184,19 @@ func TestStreamRecord(t *testing.T) {
 	})
 }
 
+// The finish reason of the record is the first choice's, whichever ends last.
+func TestStreamRecordsTheFirstChoicesFinish(t *testing.T) {
+	w := &watcher{}
+	finish := func(index int, reason string) providers.ChatCompletionChunk {
+		return providers.ChatCompletionChunk{Choices: []providers.ChunkChoice{{Index: index, FinishReason: reason}}}
+	}
+	chunks := append(talk()[:1], finish(1, "length"), finish(0, "tool_calls"), finish(2, "stop"), part(providers.Delta{}))
+	if _, err := read(open(t, streaming(io.EOF, chunks...), watched(w), false)); err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, "tool_calls", w.last().FinishReason)
+}
+
 // slow takes a second for each chunk.
 type slow struct{ script }
 
@@ -258,12 +271,12 @@ func TestStreamEndsRepeat(t *testing.T) {
 				_, first = s.Recv()
 			}
 			for range 3 {
-				if _, err := s.Recv(); err != first { //nolint:errorlint // the very same
+				if _, err := s.Recv(); err != first { // the very same
 					t.Errorf("got %v after %v", err, first)
 				}
 			}
 			_ = s.Close()
-			if _, err := s.Recv(); err != first { //nolint:errorlint // the very same
+			if _, err := s.Recv(); err != first { // the very same
 				t.Errorf("closing turned %v into %v", first, err)
 			}
 			wantEqual(t, [2]int{1, 1}, w.counts())
@@ -276,7 +289,7 @@ func TestStreamEndsRepeat(t *testing.T) {
 func checkEnd(t *testing.T, code providers.Code, err error, r providers.Record) {
 	t.Helper()
 	if code == "" {
-		if err != io.EOF || r.Err != nil { //nolint:errorlint // callers compare with io.EOF
+		if err != io.EOF || r.Err != nil { // callers compare with io.EOF
 			t.Errorf("got %v, and %v in the record", err, r.Err)
 		}
 		return

@@ -16,7 +16,7 @@ func Updating() bool { return *update }
 // ReadArchive reads an archive from a file, or ends the test.
 func ReadArchive(tb testing.TB, path string) *Archive {
 	tb.Helper()
-	data, err := os.ReadFile(path) //nolint:gosec // a path of the test's own
+	data, err := os.ReadFile(path) // a path of the test's own
 	if err != nil {
 		tb.Fatal(err)
 	}

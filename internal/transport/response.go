@@ -84,8 +84,7 @@ func (r *Response) Drain() {
 
 // plain takes the URL out of a network error: it may carry a query.
 func plain(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
 	}
 	return err

@@ -1,7 +1,6 @@
 package vertex_test
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -336,7 +335,7 @@ func TestALargeAnswerIsRefused(t *testing.T) {
 					_, _, err = read(r)
 				}
 			}
-			if !errors.Is(err, providers.ErrBadResponse) || bytes.Contains([]byte(err.Error()), []byte("xxx")) {
+			if !errors.Is(err, providers.ErrBadResponse) || strings.Contains(err.Error(), "xxx") {
 				t.Errorf("%v, want %s", err, providers.ErrBadResponse)
 			}
 		})

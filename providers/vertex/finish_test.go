@@ -117,7 +117,7 @@ func TestABrokenAnswerWithNothingToShowIsAnError(t *testing.T) {
 }
 
 func code(err error) providers.Code {
-	if e, ok := err.(*providers.Error); ok { //nolint:errorlint // as it came
+	if e, ok := err.(*providers.Error); ok { // as it came
 		return e.Code
 	}
 	return ""

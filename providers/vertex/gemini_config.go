@@ -147,7 +147,7 @@ func (e *geminiEncoder) seed() {
 	}
 	seed := *e.q.Seed
 	if seed > math.MaxInt32 || seed < math.MinInt32 {
-		seed = int64(int32(seed)) //nolint:gosec // the low 32 bits are wanted
+		seed = int64(int32(seed)) // the low 32 bits are wanted
 		e.warnf(providers.WarnAdjusted, "seed", "reduced to its low 32 bits")
 	}
 	e.w.Key("seed")

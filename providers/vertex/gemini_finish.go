@@ -195,7 +195,7 @@ var onDemand = providers.Extra(`{"traffic_type":"ON_DEMAND"}`)
 // trafficExtra is the member that says how the call was served.
 func trafficExtra(kind string) providers.Extra {
 	if kind == "ON_DEMAND" {
-		return onDemand[:len(onDemand):len(onDemand)]
+		return slices.Clip(onDemand)
 	}
 	var w jsonx.Writer
 	w.BeginObject()

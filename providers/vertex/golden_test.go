@@ -227,8 +227,7 @@ func TestScenarioStreamsFoldToTheWholeAnswer(t *testing.T) {
 }
 
 func code(err error) providers.Code {
-	var e *providers.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*providers.Error](err); ok {
 		return e.Code
 	}
 	return ""

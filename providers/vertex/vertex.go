@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"runtime"
@@ -243,9 +244,7 @@ var (
 // requestHeader builds the header, with the token in it, and returns the token.
 func requestHeader(ctx context.Context, t *providers.Target, bearer *[1]string) (http.Header, string, error) {
 	h := make(http.Header, 8)
-	for k, v := range t.Header {
-		h[k] = v
-	}
+	maps.Copy(h, t.Header)
 	h["Content-Type"] = contentJSON
 	h["User-Agent"] = userAgent
 	h["X-Goog-Api-Client"] = userAgent
@@ -283,8 +282,7 @@ func authError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return transport.ContextError(ctx, false)
 	}
-	var known *providers.Error
-	if errors.As(err, &known) {
+	if _, ok := errors.AsType[*providers.Error](err); ok {
 		return err
 	}
 	return &providers.Error{Code: providers.ErrAuthentication, Message: "no access token could be had", Err: err}

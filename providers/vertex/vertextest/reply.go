@@ -172,9 +172,9 @@ func (r Reply) InPieces(n int) Reply {
 }
 
 // answering makes a reply that is rendered as the request asks for it.
-func answering(make func(*exchange) (answer, error)) Reply {
+func answering(produce func(*exchange) (answer, error)) Reply {
 	return Reply{render: func(x *exchange) (response, error) {
-		a, err := make(x)
+		a, err := produce(x)
 		if err != nil {
 			return response{}, err
 		}

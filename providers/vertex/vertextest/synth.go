@@ -119,7 +119,7 @@ func (s *synth) resolve(spec map[string]any) map[string]any {
 			return spec
 		}
 		var at any = s.root
-		for _, step := range strings.Split(strings.TrimPrefix(ref, "#"), "/") {
+		for step := range strings.SplitSeq(strings.TrimPrefix(ref, "#"), "/") {
 			if m, ok := at.(map[string]any); ok && step != "" {
 				at = m[step]
 			}

@@ -1,7 +1,6 @@
 package vertextest
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 )
@@ -117,7 +116,7 @@ func promptTally(r *request) tally {
 	}
 	for _, one := range r.Tools {
 		for _, raw := range one {
-			t.bytes += len(canonical(json.RawMessage(raw)))
+			t.bytes += len(canonical(raw))
 		}
 	}
 	return t
