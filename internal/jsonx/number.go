@@ -8,11 +8,45 @@ import (
 // Int reads an integer; null reads as 0. Integral numbers in any notation are
 // accepted (13.0, 1e3); fractions and numbers beyond 64 bits are errors.
 func (r *Reader) Int() int64 {
+	if n, ok := r.digits(); ok {
+		return n
+	}
 	lit := r.number()
 	if lit == nil {
 		return 0
 	}
 	return r.integer(lit)
+}
+
+// maxDigits is how many digits always fit into 64 bits.
+const maxDigits = 18
+
+// digits reads the usual integer: a few digits with neither sign, fraction nor
+// exponent. It consumes nothing when the number is of another form.
+func (r *Reader) digits() (int64, bool) {
+	if _, ok := r.peek(); !ok {
+		return 0, false
+	}
+	var n int64
+	i := r.pos
+	for ; i < len(r.data) && i-r.pos <= maxDigits; i++ {
+		d := r.data[i] - '0'
+		if d > 9 {
+			break
+		}
+		n = n*10 + int64(d)
+	}
+	size := i - r.pos
+	if size == 0 || size > maxDigits || size > 1 && r.data[r.pos] == '0' || i == len(r.data) {
+		return 0, false
+	}
+	switch r.data[i] {
+	case ',', '}', ']', ' ', '\n', '\r', '\t':
+	default:
+		return 0, false
+	}
+	r.start, r.pos = r.pos, i
+	return n, true
 }
 
 // LooseInt reads like Int and also accepts the number as a string, as protobuf

@@ -236,17 +236,28 @@ func (d *geminiDecoder) chunk() *chunkRoom {
 	if d.spare = nil; room == nil {
 		room = &chunkRoom{}
 	}
-	room.chunk = providers.ChatCompletionChunk{
-		ID: d.id, Created: d.created, Model: d.model, Provider: providerName,
-		Choices: room.choice[:0],
-	}
+	c := &room.chunk // member by member: a chunk is large, and the rest is zero
+	c.ID, c.Created, c.Model, c.Provider = d.id, d.created, d.model, providerName
+	c.Choices = room.choice[:0]
 	return room
+}
+
+// addChoice adds a choice without anything.
+func (room *chunkRoom) addChoice(index int) *providers.ChunkChoice {
+	list := &room.chunk.Choices
+	if len(*list) == 0 {
+		*list = room.choice[:1] // new, or emptied by add
+	} else {
+		*list = append(*list, providers.ChunkChoice{})
+	}
+	c := &(*list)[len(*list)-1]
+	c.Index = index
+	return c
 }
 
 // add decodes a candidate's parts into the chunk, unless they come to nothing.
 func (room *chunkRoom) add(s *geminiChoice, c *gemini.Candidate) {
-	room.chunk.Choices = append(room.chunk.Choices, providers.ChunkChoice{Index: s.index})
-	choice := &room.chunk.Choices[len(room.chunk.Choices)-1]
+	choice := room.addChoice(s.index)
 	if len(room.chunk.Choices) == 1 {
 		choice.Delta.ContentBlocks = room.block[:0]
 	}
@@ -289,36 +300,51 @@ func (s *geminiChoice) text(delta *providers.Delta, p *gemini.Part) {
 	if p.Text == "" && p.Signature == "" {
 		return
 	}
-	block := providers.ContentPart{Type: providers.PartText, Text: p.Text, Signature: p.Signature}
+	kind := providers.PartText
 	if p.Thought {
-		block = providers.ContentPart{Type: providers.PartThinking, Thinking: p.Text, Signature: p.Signature}
-	} else {
-		delta.Content += p.Text // no copy when there was none before
-		s.visible = s.visible || p.Text != ""
+		kind = providers.PartThinking
 	}
-	if s.open == block.Type && p.Signature == "" {
-		delta.ContentBlocks = append(delta.ContentBlocks, providers.ContentBlockDelta{Index: s.blocks - 1, Delta: block})
+	if s.open != kind || p.Signature != "" {
+		s.blocks++
+	}
+	if s.open = kind; p.Signature != "" {
+		s.open = ""
+	}
+	block := piece(delta, s.blocks-1)
+	block.Type, block.Signature = kind, p.Signature
+	if p.Thought {
+		block.Thinking = p.Text
 		return
 	}
-	s.addBlock(delta, block)
-	if p.Signature == "" {
-		s.open = block.Type
-	}
+	block.Text = p.Text
+	delta.Content += p.Text // no copy when there was none before
+	s.visible = s.visible || p.Text != ""
 }
 
-// addBlock adds a block that is whole, or the beginning of one.
+// piece adds an empty piece of the block with the index.
+func piece(delta *providers.Delta, index int) *providers.ContentPart {
+	list := append(delta.ContentBlocks, providers.ContentBlockDelta{})
+	delta.ContentBlocks = list
+	last := &list[len(list)-1]
+	last.Index = index
+	return &last.Delta
+}
+
+// addBlock adds a block that is whole.
 func (s *geminiChoice) addBlock(delta *providers.Delta, block providers.ContentPart) {
 	s.open = ""
-	delta.ContentBlocks = append(delta.ContentBlocks, providers.ContentBlockDelta{Index: s.blocks, Delta: block})
+	*piece(delta, s.blocks) = block
 	s.blocks++
 }
 
 // mediaBlock is an image, audio or other data as a data URI, or by reference. A
 // draft that belongs to the thoughts is kept apart from the answer.
 func mediaBlock(p *gemini.Part) providers.ContentPart {
-	uri, mime := string(p.Data), p.MimeType
+	var uri, mime string
 	if p.Kind == gemini.KindInlineData {
-		uri, mime = "data:"+mime+";base64,"+uri, ""
+		uri = "data:" + p.MimeType + ";base64," + string(p.Data)
+	} else {
+		uri, mime = string(p.Data), p.MimeType
 	}
 	if !p.Thought {
 		return providers.ContentPart{
