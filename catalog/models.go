@@ -71,10 +71,33 @@ func (t Thinking) ByBudget() bool { return t.MaxBudget > 0 }
 func (t Thinking) ByLevel() bool { return len(t.Levels) > 0 }
 
 // Models is an immutable table of model facts, safe for concurrent use.
-type Models struct{ rows []Model }
+type Models struct {
+	rows   []Model
+	byName map[modelName]*Model
+	newest map[string]*Model // by publisher
+}
+
+// modelName is what a row is found by.
+type modelName struct{ publisher, name string }
 
 // DefaultModels returns the table this package ships.
-func DefaultModels() *Models { return &Models{rows: geminiModels()} }
+func DefaultModels() *Models { return newModels(geminiModels()) }
+
+// newModels indexes rows. Of two rows of the same name the first one counts.
+func newModels(rows []Model) *Models {
+	m := &Models{rows: rows, byName: make(map[modelName]*Model, len(rows)), newest: map[string]*Model{}}
+	for i := range rows {
+		r := &rows[i]
+		key := modelName{r.Publisher, r.Name}
+		if m.byName[key] == nil {
+			m.byName[key] = r
+		}
+		if n := m.newest[r.Publisher]; n == nil || r.Version > n.Version {
+			m.newest[r.Publisher] = r
+		}
+	}
+	return m
+}
 
 // With returns a table in which the given rows come first: a row with the same
 // publisher and name replaces the shipped one.
@@ -84,7 +107,7 @@ func (m *Models) With(rows ...Model) *Models {
 			return r.Publisher == old.Publisher && r.Name == old.Name
 		})
 	})
-	return &Models{rows: append(slices.Clone(rows), kept...)}
+	return newModels(append(slices.Clone(rows), kept...))
 }
 
 // All returns the rows.
@@ -94,28 +117,10 @@ func (m *Models) All() []Model { return slices.Clone(m.rows) }
 // name, known is false and the row is the publisher's newest, or nil when the
 // publisher has none. The row must not be changed.
 func (m *Models) Lookup(publisher, name string) (row *Model, known bool) {
-	var newest *Model
-	for i := range m.rows {
-		r := &m.rows[i]
-		if r.Publisher != publisher {
-			continue
-		}
-		if matches(name, r.Name) && (row == nil || len(r.Name) > len(row.Name)) {
-			row = r
-		}
-		if newest == nil || r.Version > newest.Version {
-			newest = r
+	for end := len(name); end > 0; end = strings.LastIndexAny(name[:end], "-@") {
+		if row := m.byName[modelName{publisher, name[:end]}]; row != nil {
+			return row, true
 		}
 	}
-	if row != nil {
-		return row, true
-	}
-	return newest, false
-}
-
-// matches reports whether name is prefix, or continues it after a separator. A
-// dot is none: gemini-3.1 is not a gemini-3.
-func matches(name, prefix string) bool {
-	rest, ok := strings.CutPrefix(name, prefix)
-	return ok && (rest == "" || rest[0] == '-' || rest[0] == '@')
+	return m.newest[publisher], false
 }

@@ -64,7 +64,7 @@ func TestAccumulatorFolds(t *testing.T) {
 			`{"token":"b","logprob":-2,"bytes":[98],"top_logprobs":[]}],"x":1},"finish_reason":null`)},
 		{"unknown members, the last wins", []string{
 			choice(`"delta":{"content":"a","refusal":null,"m":1},"safetyRatings":[1],"citations":[]`),
-			choice(`"delta":{"m":2},"safetyRatings":[1,2]`),
+			choice(`"delta":{"refusal":null,"m":2},"safetyRatings":[1,2]`),
 		}, answer(`{"role":"assistant","content":"a","refusal":null,"m":2}`, open+`,"citations":[],"safetyRatings":[1,2]`)},
 	}
 	for _, tt := range tests {
@@ -157,6 +157,9 @@ func TestAccumulatorFoldsSeveralChoices(t *testing.T) {
 	for i := range got.Choices {
 		c := &got.Choices[i]
 		rows = append(rows, row{c.Index, c.Message.Content.Text(), c.FinishReason, len(c.Message.ToolCalls)})
+	}
+	if got.Choices[1].Message.ToolCalls != nil || got.Choices[0].Message.ContentBlocks != nil {
+		t.Error("there are lists where nothing is in them")
 	}
 	wantEqual(t, []row{{0, "aA!", "tool_calls", 1}, {2, "cC!", "stop", 0}, {5, "f", "length", 0}}, rows)
 }

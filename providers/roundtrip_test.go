@@ -27,7 +27,7 @@ func TestRoundTripKeepsEveryByte(t *testing.T) {
 		{"mode", "ToolChoice", `"required"`},
 		{"forced function", "ToolChoice", `{"type":"function","function":{"name":"f"}}`},
 		{"allowed functions", "ToolChoice", `{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[` +
-			`{"type":"function","function":{"name":"f"}},{"type":"function","function":{"name":"g"}}]}}`},
+			`{"type":"function","function":{"name":"f"}},{"type":"function","function":{"name":"g"}}]},"x":1}`},
 		{"choice of another kind", "ToolChoice", `{"type":"custom","custom":{"name":"grep"}}`},
 		{"choice with a bare name", "ToolChoice", `{"type":"tool","name":"f","disable_parallel_tool_use":true}`},
 		{"string content", "Message", `{"role":"user","content":"a\"\\\nb","name":"n"}`},

@@ -22,21 +22,13 @@ type call struct {
 	ctx    context.Context // ends with the call, or when a phase is too long
 	cancel context.CancelCauseFunc
 	limits providers.Timeouts
-	ends   time.Time // when Total is over; zero without that limit
-	timer  *time.Timer
-	phase  atomic.Uint32
+	watch  watch
+	total  *time.Timer // nil without that limit
 	sent   atomic.Bool
 	once   sync.Once
 	reader bodyReader
 	answer Response
 }
-
-// The phases that a limit can end.
-const (
-	phaseFirstByte uint32 = iota
-	phaseIdle
-	phaseTotal
-)
 
 // phaseError is the cancel cause of a phase that took too long.
 type phaseError struct {
@@ -49,53 +41,32 @@ func (e *phaseError) Error() string { return fmt.Sprintf("%s within %v", e.phase
 func newCall(caller context.Context, q *Request) *call {
 	c := &call{caller: caller, limits: q.Timeouts}
 	c.ctx, c.cancel = context.WithCancelCause(caller)
-	if c.limits.Total > 0 {
-		c.ends = time.Now().Add(c.limits.Total)
+	if total := c.limits.Total; total > 0 {
+		c.total = time.AfterFunc(total, func() { c.cancel(&phaseError{"the call did not end", total}) })
 	}
-	if c.limits.FirstByte > 0 || c.limits.Total > 0 {
-		c.arm(phaseFirstByte, c.limits.FirstByte)
+	if c.limits.FirstByte > 0 || c.limits.Idle > 0 {
+		c.watch.start(c.silent, c.limits.FirstByte)
 	}
 	c.reader = bodyReader{sent: &c.sent, payload: q.Body}
 	return c
 }
 
-// arm starts the limit of a phase, or what is left of the whole call when that
-// is shorter.
-func (c *call) arm(phase uint32, limit time.Duration) {
-	if !c.ends.IsZero() {
-		if left := time.Until(c.ends); limit == 0 || left < limit {
-			phase, limit = phaseTotal, left
-		}
-	}
-	c.phase.Store(phase)
-	switch {
-	case limit == 0 && c.ends.IsZero():
-		if c.timer != nil {
-			c.timer.Stop()
-		}
-	case c.timer == nil:
-		c.timer = time.AfterFunc(limit, c.expire)
-	default:
-		c.timer.Reset(limit)
-	}
-}
-
-func (c *call) expire() {
-	switch c.phase.Load() {
-	case phaseFirstByte:
-		c.cancel(&phaseError{"no answer", c.limits.FirstByte})
-	case phaseIdle:
+// silent ends a call that has waited too long for its answer, or for more of
+// it.
+func (c *call) silent() {
+	if c.watch.answered.Load() {
 		c.cancel(&phaseError{"no data", c.limits.Idle})
-	default:
-		c.cancel(&phaseError{"the call did not end", c.limits.Total})
+	} else {
+		c.cancel(&phaseError{"no answer", c.limits.FirstByte})
 	}
 }
 
-// stop releases the timer, the context and the call's share of the payload.
+// stop releases the timers, the context and the call's share of the payload.
 func (c *call) stop() {
 	c.once.Do(func() {
-		if c.timer != nil {
-			c.timer.Stop()
+		c.watch.stop()
+		if c.total != nil {
+			c.total.Stop()
 		}
 		c.cancel(context.Canceled)
 		c.reader.payload.Release()
@@ -229,16 +200,12 @@ func (c *call) reopen() (io.ReadCloser, error) {
 	return fresh.open(), nil
 }
 
-// answered ends the wait for the header. The watch for silence begins with the
-// first read.
+// answered ends the wait for the header. Each read of the body is a wait of its
+// own.
 func (c *call) answered(res *http.Response) *Response {
 	c.sent.Store(true)
-	if c.limits.Idle > 0 && c.timer == nil {
-		c.timer = time.AfterFunc(c.limits.Idle, c.expire) // here, not in Read, which may race with Close
-	}
-	if c.timer != nil {
-		c.arm(phaseTotal, 0)
-	}
+	c.watch.answered.Store(true)
+	c.watch.rest()
 	c.answer = Response{Status: res.StatusCode, Header: res.Header, Length: res.ContentLength, body: res.Body, call: c}
 	return &c.answer
 }

@@ -27,14 +27,10 @@ type Response struct {
 // Read reads, and watches for silence as long as it waits: what the caller does
 // between two reads does not count.
 func (r *Response) Read(p []byte) (int, error) {
-	idle := r.call.limits.Idle
-	if idle > 0 {
-		r.call.arm(phaseIdle, idle)
-	}
+	w := &r.call.watch
+	w.wait(r.call.limits.Idle)
 	n, err := r.body.Read(p)
-	if idle > 0 {
-		r.call.arm(phaseTotal, 0)
-	}
+	w.rest()
 	r.ended = err != nil
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = r.call.failure(err)

@@ -26,4 +26,7 @@ type decoder interface {
 	// finish ends the answer: it returns the last chunks, or an error when the
 	// answer was cut off.
 	finish() ([]*providers.ChatCompletionChunk, error)
+	// release gives the decoder's memory up for the next whole answer. Neither
+	// the decoder nor its chunks may be used any more.
+	release()
 }

@@ -2,8 +2,11 @@ package vertex
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
@@ -40,11 +43,26 @@ func schemaEnum(t *testing.T, definition, property string) []string {
 	return values
 }
 
+// answers is a transport that answers each request with the text.
+type answers string
+
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	_ = r.Body.Close()
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(string(a))), ContentLength: -1}, nil
+}
+
+// decoded returns what a caller gets for a whole answer.
+func decoded(t *testing.T, body string) (*providers.ChatCompletion, error) {
+	t.Helper()
+	p := New(Config{Transport: answers(body)})
+	return p.ChatCompletion(t.Context(), &providers.Target{Model: "gemini-2.5-flash", ProjectID: "p", Region: "global"},
+		&providers.ChatCompletionRequest{Messages: []providers.Message{providers.UserMessage("hi")}})
+}
+
 // finished decodes a whole answer with the finish reason and the parts.
-func finished(reason, parts string) (*providers.ChatCompletion, error) {
-	c := wholeCall{call: call{model: model{name: "m"}}}
-	c.decoder = geminiFamily{}.newDecoder(&c.model, nil, true)
-	return c.fold([]byte(`{"candidates":[{"content":{"parts":[` + parts + `]},"finishReason":"` + reason + `"}]}`))
+func finished(t *testing.T, reason, parts string) (*providers.ChatCompletion, error) {
+	t.Helper()
+	return decoded(t, `{"candidates":[{"content":{"parts":[`+parts+`]},"finishReason":"`+reason+`"}]}`)
 }
 
 func TestEveryFinishReasonOfTheSchemaIsDecided(t *testing.T) {
@@ -87,7 +105,7 @@ func TestFinishReasons(t *testing.T) {
 	} {
 		for parts, want := range map[string]string{text: tt.plain, text + "," + call: tt.withCall} {
 			t.Run(tt.reason+" after "+parts, func(t *testing.T) {
-				answer, err := finished(tt.reason, parts)
+				answer, err := finished(t, tt.reason, parts)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -107,7 +125,7 @@ func TestABrokenAnswerWithNothingToShowIsAnError(t *testing.T) {
 			`{"inlineData":{"mimeType":"image/png","data":"AAAA"}}`: true,
 		} {
 			t.Run(reason+" after "+parts, func(t *testing.T) {
-				_, err := finished(reason, parts)
+				_, err := finished(t, reason, parts)
 				if broken := slices.Contains(brokenReasons, reason) && !shows; broken != (code(err) == providers.ErrEmptyResponse) {
 					t.Errorf("%v, want an empty response: %v", err, broken)
 				}
@@ -143,9 +161,9 @@ func TestUsageCountsAsTheSchemaDoes(t *testing.T) {
 		{"counts as strings", `{"promptTokenCount":"3","totalTokenCount":"3"}`, providers.Usage{PromptTokens: 3, TotalTokens: 3}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := wholeCall{}
+			c := call{}
 			c.decoder = geminiFamily{}.newDecoder(&c.model, nil, true)
-			answer, err := c.fold([]byte(`{"candidates":[{"finishReason":"STOP"}],"usageMetadata":` + tt.wire + `}`))
+			answer, err := c.fold([]byte(`{"candidates":[{"finishReason":"STOP"}],"usageMetadata":`+tt.wire+`}`), new(providers.Accumulator))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -155,9 +173,9 @@ func TestUsageCountsAsTheSchemaDoes(t *testing.T) {
 		})
 	}
 	t.Run("a traffic type alone is no usage", func(t *testing.T) {
-		c := wholeCall{}
+		c := call{}
 		c.decoder = geminiFamily{}.newDecoder(&c.model, nil, true)
-		answer, err := c.fold([]byte(`{"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"trafficType":"ON_DEMAND"}}`))
+		answer, err := c.fold([]byte(`{"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"trafficType":"ON_DEMAND"}}`), new(providers.Accumulator))
 		if err != nil || answer.Usage != nil {
 			t.Errorf("%v %v, want no usage", answer.Usage, err)
 		}

@@ -51,7 +51,7 @@ func (d *geminiDecoder) finish() ([]*providers.ChatCompletionChunk, error) {
 		return nil, brokenError(reason)
 	}
 	d.held = room
-	d.release()
+	d.emit()
 	if d.usage.Counted {
 		if !d.whole {
 			room = d.chunk()

@@ -2,6 +2,7 @@ package vertex
 
 import (
 	"strconv"
+	"sync"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/providers"
@@ -13,7 +14,9 @@ import (
 const sentinelSignature = "skip_thought_signature_validator"
 
 // geminiFamily speaks generateContent.
-type geminiFamily struct{}
+type geminiFamily struct {
+	rooms *sync.Pool // of *geminiRoom, empty; nil keeps none
+}
 
 func (geminiFamily) verb(stream bool) (verb, query string) {
 	if stream {

@@ -2,6 +2,7 @@ package vertex
 
 import (
 	"bytes"
+	"sync"
 	"time"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
@@ -10,22 +11,49 @@ import (
 	"github.com/b650d4bf/gateway/providers"
 )
 
-func (geminiFamily) newDecoder(m *model, _ *providers.ChatCompletionRequest, whole bool) decoder {
-	room := &struct { // a whole answer's chunk is folded at once, so it may live here
-		decoder geminiDecoder
-		chunk   chunkRoom
-	}{}
-	d := &room.decoder
-	d.whole, d.model, d.created = whole, m.name, time.Now().Unix()
-	if whole {
-		d.spare = &room.chunk
+func (f geminiFamily) newDecoder(m *model, _ *providers.ChatCompletionRequest, whole bool) decoder {
+	if !whole {
+		return new(geminiDecoder).begin(m)
 	}
+	room := f.room()
+	d := &room.decoder
+	d.whole, d.spare, d.home = true, &room.chunk, f.rooms
+	d.from = room
+	return d.begin(m)
+}
+
+// geminiRoom is what a whole answer is decoded in. Its chunk is folded at once,
+// so that all of it can serve the next answer.
+type geminiRoom struct {
+	decoder geminiDecoder
+	chunk   chunkRoom
+}
+
+func (f geminiFamily) room() *geminiRoom {
+	if f.rooms != nil {
+		if room, ok := f.rooms.Get().(*geminiRoom); ok {
+			return room
+		}
+	}
+	return new(geminiRoom)
+}
+
+// begin readies the decoder for an answer of the model.
+func (d *geminiDecoder) begin(m *model) *geminiDecoder {
+	d.model, d.created = m.name, time.Now().Unix()
 	d.choices = d.room[:0]
 	d.res.ModelVersion = m.name // the likely one
 	if d.model == "" {
 		d.model = m.resource
 	}
 	return d
+}
+
+func (d *geminiDecoder) release() {
+	if home, room := d.home, d.from; home != nil {
+		*room = geminiRoom{}
+		home.Put(room)
+	}
 }
 
 // geminiDecoder turns generateContent answers into chunks. It holds the finish
@@ -46,6 +74,8 @@ type geminiDecoder struct {
 	outRoom [2]*providers.ChatCompletionChunk
 	held    *chunkRoom // a whole answer's chunk, until it is finished
 	spare   *chunkRoom // room for the first chunk
+	home    *sync.Pool // where the room of a whole answer goes back to
+	from    *geminiRoom
 }
 
 // geminiChoice is one candidate in the making.
@@ -177,7 +207,7 @@ func (d *geminiDecoder) candidates(list []gemini.Candidate) error {
 		return nil
 	}
 	if d.whole {
-		d.release()
+		d.emit()
 		d.held = room // its end goes into the same chunk
 		return nil
 	}
@@ -185,8 +215,8 @@ func (d *geminiDecoder) candidates(list []gemini.Candidate) error {
 	return nil
 }
 
-// release gives the held chunk out.
-func (d *geminiDecoder) release() {
+// emit gives the held chunk out.
+func (d *geminiDecoder) emit() {
 	if d.held != nil {
 		d.out = append(d.out, &d.held.chunk)
 		d.held = nil

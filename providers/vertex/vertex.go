@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"cloud.google.com/go/auth"
@@ -52,6 +53,8 @@ type Provider struct {
 	client *transport.Client
 	models *catalog.Models
 	limit  int
+	gemini geminiFamily
+	folds  sync.Pool // of *providers.Accumulator, empty
 }
 
 var _ providers.Provider = (*Provider)(nil)
@@ -71,6 +74,7 @@ func New(cfg Config) *Provider {
 		client: transport.New(cfg.Transport, cfg.ConnectTimeout),
 		models: cfg.Models,
 		limit:  cfg.MaxResponse,
+		gemini: geminiFamily{rooms: new(sync.Pool)},
 	}
 }
 
@@ -86,17 +90,26 @@ func (p *Provider) Close() error {
 // ChatCompletion sends req and returns the whole answer: the fold of its
 // chunks.
 func (p *Provider) ChatCompletion(ctx context.Context, t *providers.Target, req *providers.ChatCompletionRequest) (*providers.ChatCompletion, error) {
-	var c wholeCall
-	if err := p.open(ctx, t, req, &c.call, false); err != nil {
+	c := new(call)
+	if err := p.open(ctx, t, req, c, false); err != nil {
 		return nil, err
 	}
 	defer func() { _ = c.res.Close() }()
+	defer c.decoder.release()
 	buf := jsonx.GetBuffer()
 	defer buf.Free()
 	if err := c.res.ReadInto(buf, p.limit); err != nil {
 		return nil, named(err)
 	}
-	return c.fold(buf.B)
+	acc, ok := p.folds.Get().(*providers.Accumulator)
+	if !ok {
+		acc = new(providers.Accumulator)
+	}
+	defer func() {
+		*acc = providers.Accumulator{}
+		p.folds.Put(acc)
+	}()
+	return c.fold(buf.B, acc)
 }
 
 // ChatCompletionStream sends req and returns once the platform has begun to
@@ -120,35 +133,29 @@ type call struct {
 	bearer   [1]string // the authorization header's value
 }
 
-// wholeCall is a call whose answer comes in one piece.
-type wholeCall struct {
-	call
-	acc providers.Accumulator
-}
-
 // fold decodes a whole answer as a single event.
-func (c *wholeCall) fold(body []byte) (*providers.ChatCompletion, error) {
+func (c *call) fold(body []byte, acc *providers.Accumulator) (*providers.ChatCompletion, error) {
 	chunks, err := c.decoder.push(sse.Event{Data: body})
 	if err == nil {
-		err = c.add(chunks)
+		err = addAll(acc, chunks)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if chunks, err = c.decoder.finish(); err == nil {
-		err = c.add(chunks)
+		err = addAll(acc, chunks)
 	}
 	if err != nil {
 		return nil, err
 	}
-	out := c.acc.Completion()
+	out := acc.Completion()
 	out.Meta.Warnings = c.warnings
 	return out, nil
 }
 
-func (c *wholeCall) add(chunks []*providers.ChatCompletionChunk) error {
+func addAll(acc *providers.Accumulator, chunks []*providers.ChatCompletionChunk) error {
 	for _, chunk := range chunks {
-		if err := c.acc.Add(chunk); err != nil {
+		if err := acc.Add(chunk); err != nil {
 			return err
 		}
 	}
@@ -163,7 +170,7 @@ func (p *Provider) open(ctx context.Context, t *providers.Target, req *providers
 		return err
 	}
 	c.warnings = c.model.lookup(p.models)
-	var f family = geminiFamily{}
+	var f family = p.gemini
 	verb, query := f.verb(stream)
 	u, err := endpoint(t, &c.model, verb, query)
 	if err != nil {
