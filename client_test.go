@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/b650d4bf/gateway"
+	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
 )
 
@@ -54,6 +55,19 @@ func TestNew_reportsAllMistakes(t *testing.T) {
 		if !strings.Contains(err.Error(), member) {
 			t.Errorf("%q is not named in:\n%v", member, err)
 		}
+	}
+}
+
+// TestNew_checksCatalog checks that an entry nobody could serve is an error at
+// once, and not at the first call.
+func TestNew_checksCatalog(t *testing.T) {
+	list, err := catalog.New(catalog.Entry{Slug: "good", Provider: "vertex-ai"}, catalog.Entry{Slug: "odd", Provider: "other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = gateway.New(gateway.WithCatalog(list))
+	if !errors.Is(err, gateway.ErrInvalidConfig) || !strings.Contains(err.Error(), `providers.odd.provider`) {
+		t.Errorf("error %v, want %v about providers.odd.provider", err, gateway.ErrInvalidConfig)
 	}
 }
 

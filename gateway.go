@@ -104,7 +104,11 @@ func New(opts ...ClientOption) (*Client, error) {
 		Transport: cfg.transport, ConnectTimeout: max(0, cfg.settings.Timeouts.Connect),
 		Models: cfg.models, MaxResponse: cfg.maxResponse,
 	})}, cfg.providers...)...)
-	if err := cfg.addCredentials(engine.Sources()); err != nil {
+	err := cfg.addCredentials(engine.Sources())
+	if cfg.settings.Catalog != nil {
+		err = errors.Join(err, engine.CheckCatalog(cfg.settings.Catalog))
+	}
+	if err != nil {
 		return nil, errors.Join(err, engine.Close())
 	}
 	return newClient(engine, &cfg.settings, cfg.models), nil
@@ -360,7 +364,8 @@ func WithRequestID(id string) RequestOption {
 	})
 }
 
-// WithCatalog resolves the slugs of model references and of [WithProvider].
+// WithCatalog resolves the slugs of model references and of [WithProvider]. Each
+// entry's provider must be "vertex-ai" or one of [WithCustomProvider].
 func WithCatalog(c catalog.Catalog) ClientOption {
 	return clientOption(func(cfg *clientConfig) error {
 		cfg.settings.Catalog = c

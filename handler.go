@@ -80,7 +80,9 @@ func (b backend) Models(context.Context) ([]front.Model, error) {
 	var prefixes []string
 	if cat := b.c.settings.Catalog; cat != nil {
 		for _, slug := range cat.Slugs() {
-			prefixes = append(prefixes, "@"+slug+"/")
+			if entry, err := cat.Lookup(slug); err == nil && b.c.engine.Serves(&entry) {
+				prefixes = append(prefixes, "@"+slug+"/")
+			}
 		}
 	}
 	if b.c.settings.Direct() {

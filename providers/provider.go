@@ -61,8 +61,9 @@ type Target struct {
 	Region string
 	// ProjectID is the platform project, by id or by number.
 	ProjectID string
-	// BaseURL replaces scheme and host of the platform, without a path of its
-	// own; empty means the platform's host for the region.
+	// BaseURL replaces scheme and host of the platform; a path of its own is
+	// kept before the platform's. Empty means the platform's host for the
+	// region.
 	BaseURL string
 	// UniverseDomain replaces "googleapis.com" in platform hosts; empty means
 	// the public cloud.

@@ -52,7 +52,7 @@ func TestErrors(t *testing.T) {
 		},
 		{
 			name: "an unknown slug", params: ask("@vy/gemini-2.5-flash", "Hello!"),
-			want: failure{Status: 404, Code: "provider_not_found", Type: "invalid_request_error", Param: "provider"},
+			want: failure{Status: 404, Code: "provider_not_found", Type: "invalid_request_error", Param: "model"},
 		},
 		{
 			name: "a model that the platform does not have", params: ask("@vx/gemini-0", "Hello!"),

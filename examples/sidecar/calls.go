@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 
@@ -19,7 +20,7 @@ func (callLog) CallStart(ctx context.Context, _ gateway.Call) context.Context { 
 // clients are not shown.
 func (callLog) CallEnd(ctx context.Context, r gateway.Record) {
 	attrs := []slog.Attr{
-		slog.String("request_id", r.ID), slog.String("slug", r.Meta.Slug), slog.String("model", r.Meta.Model),
+		slog.String("request_id", r.ID), slog.String("slug", r.Meta.Slug), slog.String("model", cmp.Or(r.Meta.Model, r.Model)),
 		slog.Bool("stream", r.Stream), slog.Duration("duration", r.Duration), slog.Int("warnings", len(r.Meta.Warnings)),
 	}
 	if u := r.Usage; u != nil {

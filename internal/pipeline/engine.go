@@ -2,9 +2,11 @@ package pipeline
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"sync/atomic"
 
+	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -28,6 +30,32 @@ func New(list ...providers.Provider) *Engine {
 		e.providers[p.Name()] = p
 	}
 	return e
+}
+
+// CheckCatalog reports every entry whose provider the engine does not have.
+func (e *Engine) CheckCatalog(c catalog.Catalog) error {
+	var errs []error
+	for _, slug := range c.Slugs() {
+		entry, err := c.Lookup(slug)
+		if err == nil && e.providers[entry.Provider] == nil {
+			err = unknownProvider(&entry)
+		}
+		if err != nil && !errors.Is(err, catalog.ErrNotFound) { // it may have gone meanwhile
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Serves reports whether the entry's provider is the one that serves settings
+// that name none.
+func (e *Engine) Serves(entry *catalog.Entry) bool { return entry.Provider == e.fallback }
+
+func unknownProvider(entry *catalog.Entry) error {
+	return &providers.Error{
+		Code: providers.ErrInvalidConfig, Param: "providers." + entry.Slug + ".provider",
+		Message: fmt.Sprintf("the provider %q is none that this client has", entry.Provider),
+	}
 }
 
 // Sources returns the token sources, which end with the engine.

@@ -206,7 +206,7 @@ func (r *recorder) log() {
 	fields := []zap.Field{
 		zap.String("request_id", rec.ID), zap.String("operation", rec.Operation),
 		zap.String("provider", rec.Meta.Provider), zap.String("slug", rec.Meta.Slug),
-		zap.String("model", rec.Meta.Model), zap.Bool("stream", rec.Stream),
+		zap.String("model", first(rec.Meta.Model, rec.Model)), zap.Bool("stream", rec.Stream),
 		zap.Duration("duration", rec.Duration), zap.String("cache_status", string(rec.Meta.CacheStatus)),
 		zap.String("finish_reason", rec.FinishReason), zap.Int("warnings", len(rec.Meta.Warnings)),
 	}

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -33,10 +32,7 @@ func (e *Engine) resolve(ctx context.Context, client, call *Settings, model stri
 	}
 	p, ok := e.providers[entry.Provider]
 	if !ok {
-		return &providers.Error{
-			Code: providers.ErrProviderNotFound, Param: "provider",
-			Message: fmt.Sprintf("the catalog entry %q names the provider %q, which this version does not have", entry.Slug, entry.Provider),
-		}
+		return unknownProvider(&entry)
 	}
 	r.provider = p
 	r.target = providers.Target{

@@ -82,7 +82,7 @@ func TestResolveRefusals(t *testing.T) {
 		{"a provider id is no slug", *here(), Settings{}, "@fake/m", providers.ErrProviderNotFound, "model", `"fake" not found`},
 		{"no catalog", *here(), Settings{}, "@vx-prod/m", providers.ErrProviderNotFound, "model", `"vx-prod" not found`},
 		{"nothing at all", Settings{}, Settings{}, "m", providers.ErrInvalidConfig, "provider", `use "@slug/model", WithProvider, or WithProjectID`},
-		{"a kind nobody serves", Settings{Catalog: list}, Settings{}, "@strange/m", providers.ErrProviderNotFound, "provider", `"nobody"`},
+		{"a kind nobody serves", Settings{Catalog: list}, Settings{}, "@strange/m", providers.ErrInvalidConfig, "providers.strange.provider", `"nobody"`},
 		{"no credentials", Settings{Region: "r"}, Settings{}, "m", providers.ErrAuthentication, "", "no credentials"},
 		{"a catalog that is down", Settings{Catalog: brokenCatalog{errors.New("db down")}}, Settings{}, "@vx-prod/m", providers.ErrInvalidConfig, "model", "db down"},
 		{"a broken key", Settings{Catalog: entries(t, catalog.Entry{Slug: "x", Provider: "fake", ServiceAccountFile: "/does/not/exist"})},

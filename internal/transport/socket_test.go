@@ -96,7 +96,7 @@ func TestRedirectsAreRefused(t *testing.T) {
 		q.Header["X-Where"] = []string{where}
 		_, err := c.Do(t.Context(), q)
 		e := fault(t, err)
-		if e.Code != providers.ErrConnection || !e.Sent || !strings.Contains(e.Message, "redirected to "+names) || asked != 1 {
+		if e.Code != providers.ErrBadResponse || e.Retryable() || e.HTTPStatus() != 502 || !e.Sent || !strings.Contains(e.Message, "redirected to "+names) || asked != 1 {
 			t.Errorf("%q: %v after %d requests", where, err, asked)
 		}
 		if strings.Contains(err.Error(), secret) {

@@ -140,7 +140,7 @@ func refuseRedirect(res *http.Response) error {
 		host = u.Host
 	}
 	return &providers.Error{
-		Code: providers.ErrConnection, StatusCode: http.StatusBadGateway, Sent: true,
+		Code: providers.ErrBadResponse, StatusCode: res.StatusCode, Sent: true,
 		Message: "the platform redirected to " + host + "; redirects are refused, since they would carry the token along: check the base URL",
 	}
 }
