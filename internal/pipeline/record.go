@@ -2,10 +2,10 @@ package pipeline
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -34,7 +34,7 @@ func newRecorder(client, call *Settings, operation, model string, stream bool) *
 	}
 	id := call.RequestID
 	if id == "" {
-		id = rand.Text()
+		id = newID()
 	}
 	r.record.Call = providers.Call{
 		ID: id, Operation: operation, Model: model, Stream: stream,
@@ -42,6 +42,20 @@ func newRecorder(client, call *Settings, operation, model string, stream bool) *
 	}
 	r.record.Meta = providers.Meta{RequestID: id, CacheStatus: providers.CacheDisabled}
 	return r
+}
+
+// newID returns 24 random characters. An id is no secret, so it needs no
+// unpredictable ones.
+func newID() string {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+	var id [24]byte
+	for half := range 2 {
+		for n, i := rand.Uint64(), 0; i < len(id)/2; i++ {
+			id[half*len(id)/2+i] = alphabet[n%32]
+			n /= 32
+		}
+	}
+	return string(id[:])
 }
 
 // metadata lays the call's entries over the client's.

@@ -46,7 +46,7 @@ func endpoint(t *providers.Target, m *model, verb, query string) (*url.URL, erro
 	}
 	u := &url.URL{Scheme: "https", RawQuery: query}
 	var b strings.Builder
-	b.Grow(256)
+	b.Grow(160)
 	if t.BaseURL != "" {
 		if err := writeBase(&b, u, t.BaseURL); err != nil {
 			return nil, err
