@@ -90,9 +90,13 @@ type Client struct {
 // New returns a client. All mistakes in the options are reported at once. It
 // does not touch the network: credentials are looked up when a call needs them.
 func New(opts ...ClientOption) (*Client, error) {
-	cfg := clientConfig{models: catalog.DefaultModels(), credentials: gcpauth.Config{Kind: gcpauth.ApplicationDefault}, settings: pipeline.Settings{Timeouts: Timeouts{
-		Connect: DefaultConnectTimeout, FirstByte: DefaultFirstByteTimeout, Idle: DefaultIdleTimeout,
-	}}}
+	cfg := clientConfig{
+		models:      catalog.DefaultModels(),
+		credentials: gcpauth.Config{Kind: gcpauth.ApplicationDefault},
+		settings: pipeline.Settings{Timeouts: Timeouts{
+			Connect: DefaultConnectTimeout, FirstByte: DefaultFirstByteTimeout, Idle: DefaultIdleTimeout,
+		}},
+	}
 	errs := make([]error, 0, len(opts))
 	for _, o := range opts {
 		errs = append(errs, o.applyClient(&cfg))
@@ -101,7 +105,7 @@ func New(opts ...ClientOption) (*Client, error) {
 		return nil, err
 	}
 	engine := pipeline.New(append([]Provider{vertex.New(vertex.Config{
-		Transport: cfg.transport, ConnectTimeout: max(0, cfg.settings.Timeouts.Connect),
+		Transport: cfg.transport, ConnectTimeout: cfg.settings.Timeouts.Connect,
 		Models: cfg.models, MaxResponse: cfg.maxResponse,
 	})}, cfg.providers...)...)
 	err := cfg.addCredentials(engine.Sources())

@@ -61,6 +61,9 @@ type Stream struct {
 
 	mu  sync.Mutex // guards rec and err, since Close may come from elsewhere
 	err error      // how the stream ended, nil while it has not
+
+	releasing  sync.Once
+	releaseErr error
 }
 
 // ChatStream opens a streamed chat completion. It waits for the first chunk, so
@@ -125,7 +128,9 @@ func (s *Stream) next() (*providers.ChatCompletionChunk, error) {
 	if s.first = nil; chunk == nil {
 		var err error
 		if chunk, err = s.reader.Recv(); err != nil {
-			return nil, s.end(err)
+			err = s.end(err)
+			_ = s.release() // the caller need not, once the stream has ended
+			return nil, err
 		}
 	}
 	return chunk, s.note(chunk)
@@ -213,5 +218,11 @@ func (s *Stream) Meta() providers.Meta {
 func (s *Stream) Close() error {
 	// The end comes first: the reader may fail by being closed.
 	_ = s.end(&providers.Error{Code: providers.ErrCanceled, Message: "the stream was closed before its end", Sent: true})
-	return s.reader.Close()
+	return s.release()
+}
+
+// release closes the reader, once.
+func (s *Stream) release() error {
+	s.releasing.Do(func() { s.releaseErr = s.reader.Close() })
+	return s.releaseErr
 }

@@ -36,6 +36,22 @@ func TestCollectReturnsTheError(t *testing.T) {
 	}
 }
 
+// A stream that was read to its end needs no Close.
+func TestRecvReleasesTheReaderAtTheEnd(t *testing.T) {
+	r := &script{chunks: talk(), err: io.EOF}
+	p := &fake{name: "fake", stream: func(context.Context) (providers.ChunkReader, error) { return r, nil }}
+	s := open(t, p, here(), false)
+	for {
+		if _, err := s.Recv(); err != nil {
+			wantEqual(t, true, errors.Is(err, io.EOF))
+			break
+		}
+	}
+	wantEqual(t, 1, r.closed)
+	wantEqual(t, nil, s.Close())
+	wantEqual(t, 1, r.closed)
+}
+
 // An answer that cannot be folded is a bad answer, not a stream that the caller
 // closed.
 func TestCollectOfChunksThatDoNotFit(t *testing.T) {

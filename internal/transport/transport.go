@@ -24,7 +24,7 @@ type Client struct {
 }
 
 // New returns a client that sends over rt, or, when rt is nil, over a transport
-// of its own whose new connections are bounded by connect.
+// of its own whose new connections are bounded by connect, 0 for no limit.
 func New(rt http.RoundTripper, connect time.Duration) *Client {
 	if rt != nil {
 		return &Client{rt: rt}

@@ -39,7 +39,8 @@ type Config struct {
 	// Transport sends the requests. nil means a tuned transport of its own. Its
 	// redirects are never followed.
 	Transport http.RoundTripper
-	// ConnectTimeout bounds a new connection of the own transport; default 10 s.
+	// ConnectTimeout bounds a new connection of the own transport; default
+	// 10 s, negative for no limit.
 	ConnectTimeout time.Duration
 	// Models is the table of model facts; default [catalog.DefaultModels].
 	Models *catalog.Models
@@ -61,7 +62,7 @@ var _ providers.Provider = (*Provider)(nil)
 
 // New returns a provider.
 func New(cfg Config) *Provider {
-	if cfg.ConnectTimeout <= 0 {
+	if cfg.ConnectTimeout == 0 {
 		cfg.ConnectTimeout = 10 * time.Second
 	}
 	if cfg.Models == nil {
@@ -71,7 +72,7 @@ func New(cfg Config) *Provider {
 		cfg.MaxResponse = DefaultMaxResponse
 	}
 	return &Provider{
-		client: transport.New(cfg.Transport, cfg.ConnectTimeout),
+		client: transport.New(cfg.Transport, max(0, cfg.ConnectTimeout)),
 		models: cfg.Models,
 		limit:  cfg.MaxResponse,
 		gemini: geminiFamily{rooms: new(sync.Pool)},
