@@ -59,6 +59,9 @@ type ChatCompletionRequest struct {
 	Labels map[string]string
 	// User is the end user's id.
 	User string
+	// Metadata is attached to the call for observers and logs, like that of
+	// WithMetadata, whose entries win. It is not sent.
+	Metadata map[string]string
 	// Extra keeps the members that are not named above.
 	Extra Extra
 }

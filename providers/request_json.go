@@ -47,8 +47,9 @@ func (q *ChatCompletionRequest) encode(w *jsonx.Writer) {
 		q.Thinking.encode(w)
 	}
 	putStrings(w, "modalities", q.Modalities)
-	putLabels(w, q.Labels)
+	putMap(w, "labels", q.Labels)
 	putString(w, "user", q.User)
+	putMap(w, "metadata", q.Metadata)
 	w.Members(q.Extra)
 	w.EndObject()
 }
@@ -72,15 +73,16 @@ func (q *ChatCompletionRequest) encodeSampling(w *jsonx.Writer) {
 	putInt(w, "top_logprobs", q.TopLogprobs)
 }
 
-func putLabels(w *jsonx.Writer, labels map[string]string) {
-	if len(labels) == 0 {
+// putMap writes the entries in the order of their keys, unless there are none.
+func putMap(w *jsonx.Writer, key string, entries map[string]string) {
+	if len(entries) == 0 {
 		return
 	}
-	w.Key("labels")
+	w.Key(key)
 	w.BeginObject()
-	for _, k := range slices.Sorted(maps.Keys(labels)) {
+	for _, k := range slices.Sorted(maps.Keys(entries)) {
 		w.AnyKey(k)
-		w.String(labels[k])
+		w.String(entries[k])
 	}
 	w.EndObject()
 }
@@ -114,9 +116,11 @@ func (q *ChatCompletionRequest) decode(r *jsonx.Reader) {
 		case "modalities":
 			q.Modalities = getStrings(r)
 		case "labels":
-			q.Labels = getLabels(r)
+			q.Labels = getMap(r)
 		case "user":
 			q.User = r.String()
+		case "metadata":
+			q.Metadata = getMap(r)
 		default:
 			q.Extra.keep(r)
 		}
@@ -156,16 +160,16 @@ func (q *ChatCompletionRequest) decodeSampling(r *jsonx.Reader) bool {
 	return true
 }
 
-func getLabels(r *jsonx.Reader) map[string]string {
+func getMap(r *jsonx.Reader) map[string]string {
 	if r.Null() {
 		return nil
 	}
-	labels := map[string]string{}
+	entries := map[string]string{}
 	for r.Object(); r.NextKey(); {
 		key := string(r.Key())
-		labels[key] = r.String()
+		entries[key] = r.String()
 	}
-	return labels
+	return entries
 }
 
 // UnmarshalJSON decodes a string or an array of strings.

@@ -24,7 +24,7 @@ type recorder struct {
 	route     route // where the call goes, once that is known
 }
 
-func newRecorder(client, call *Settings, operation, model string, stream bool) *recorder {
+func newRecorder(client, call *Settings, operation string, req *providers.ChatCompletionRequest, stream bool) *recorder {
 	r := &recorder{
 		observers: [2][]providers.Observer{client.Observers, call.Observers},
 		logger:    client.Logger,
@@ -37,8 +37,8 @@ func newRecorder(client, call *Settings, operation, model string, stream bool) *
 		id = newID()
 	}
 	r.record.Call = providers.Call{
-		ID: id, Operation: operation, Model: model, Stream: stream,
-		Metadata: metadata(client.Metadata, call.Metadata), Start: time.Now(),
+		ID: id, Operation: operation, Model: req.Model, Stream: stream,
+		Metadata: metadata(metadata(client.Metadata, req.Metadata), call.Metadata), Start: time.Now(),
 	}
 	r.record.Meta = providers.Meta{RequestID: id, CacheStatus: providers.CacheDisabled}
 	return r
@@ -58,17 +58,17 @@ func newID() string {
 	return string(id[:])
 }
 
-// metadata lays the call's entries over the client's.
-func metadata(client, call map[string]string) map[string]string {
+// metadata lays entries over those below.
+func metadata(below, above map[string]string) map[string]string {
 	switch {
-	case len(call) == 0:
-		return client
-	case len(client) == 0:
-		return call
+	case len(above) == 0:
+		return below
+	case len(below) == 0:
+		return above
 	}
-	out := make(map[string]string, len(client)+len(call))
-	maps.Copy(out, client)
-	maps.Copy(out, call)
+	out := make(map[string]string, len(below)+len(above))
+	maps.Copy(out, below)
+	maps.Copy(out, above)
 	return out
 }
 

@@ -34,11 +34,13 @@ func TestRecordOfAWholeAnswer(t *testing.T) {
 		client, start := watched(w), time.Now()
 		client.Metadata = map[string]string{"team": "a", "env": "prod"}
 		call := &Settings{RequestID: "my-id", Metadata: map[string]string{"env": "test"}}
-		out, err := New(p).Chat(t.Context(), client, call, ask("m"))
+		req := ask("m")
+		req.Metadata = map[string]string{"env": "dev", "user": "u"}
+		out, err := New(p).Chat(t.Context(), client, call, req)
 		if err != nil {
 			t.Fatal(err)
 		}
-		made := providers.Call{ID: "my-id", Operation: "chat", Model: "m", Metadata: map[string]string{"team": "a", "env": "test"}, Start: start}
+		made := providers.Call{ID: "my-id", Operation: "chat", Model: "m", Metadata: map[string]string{"team": "a", "env": "test", "user": "u"}, Start: start}
 		meta := providers.Meta{
 			RequestID: "my-id", Provider: "fake", Model: "m", CacheStatus: providers.CacheDisabled,
 			Warnings: []providers.Warning{{Code: providers.WarnAdjusted}},
@@ -248,7 +250,7 @@ func TestTheCallsLoggerWins(t *testing.T) {
 
 // Who does not watch does not pay for it.
 func TestNoObserversCostNothing(t *testing.T) {
-	rec, ctx := newRecorder(&Settings{}, &Settings{RequestID: "id"}, "chat", "m", false), t.Context()
+	rec, ctx := newRecorder(&Settings{}, &Settings{RequestID: "id"}, "chat", ask("m"), false), t.Context()
 	if n := testing.AllocsPerRun(100, func() {
 		if rec.start(ctx) != ctx {
 			t.Fatal("another context")

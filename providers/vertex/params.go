@@ -82,7 +82,7 @@ var params = []param{
 	// Members of the OpenAI schema that have no counterpart yet.
 	{"audio", warn, "", "give speech_config instead", speechPage},
 	{"service_tier", warn, "", "give the request-type header instead", inferencePage},
-	{"metadata", local, "", "metadata of the call, see WithMetadata", labelsPage},
+	{"metadata", local, "", "metadata of the call, for observers and logs", labelsPage},
 	{"store", warn, "", "the platform keeps no completions", inferencePage},
 	{"logit_bias", warn, "", "the platform has no such parameter", inferencePage},
 	{"prediction", warn, "", "the platform has no such parameter", inferencePage},
