@@ -44,7 +44,9 @@
 // Strict compliance is on unless [WithStrictCompliance] turns it off: thinking,
 // signatures and safety ratings are left out of answers. A conversation with
 // tools on a Gemini 3 or later model needs it off in every call, since the
-// signatures must go back.
+// signatures must go back. Many OpenAI clients drop members they do not know, as
+// openai-go's ToParam does: a lost signature is then stood in for, which the
+// platform allows and which may cost quality, and a warning says so.
 //
 // What a model can't take is left out or adjusted, and reported in the answer's
 // [Meta] as a [Warning]: look there when an answer surprises.
@@ -88,7 +90,8 @@ type Client struct {
 }
 
 // New returns a client. All mistakes in the options are reported at once. It
-// does not touch the network: credentials are looked up when a call needs them.
+// does not touch the network: credentials are looked up when a call needs them,
+// and without an option for them they are the application-default ones.
 func New(opts ...ClientOption) (*Client, error) {
 	cfg := clientConfig{
 		models:      catalog.DefaultModels(),
