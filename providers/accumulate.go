@@ -217,17 +217,24 @@ func (a *Accumulator) Completion() *ChatCompletion {
 	out.Choices = room.choice[:0]
 	blocks := room.blocks[:]
 	for i := range a.choices {
-		if f := &a.choices[i]; f.seen {
-			out.Choices = append(out.Choices, f.finish(blocks))
-			blocks = nil
+		f := &a.choices[i]
+		if !f.seen {
+			continue
 		}
+		if len(out.Choices) == 0 {
+			out.Choices = room.choice[:1]
+		} else {
+			out.Choices, blocks = append(out.Choices, Choice{}), nil
+		}
+		f.finish(&out.Choices[len(out.Choices)-1], blocks)
 	}
 	return out
 }
 
-// finish returns the choice; its content blocks go into room when they fit.
-func (f *choiceFold) finish(room []ContentPart) Choice {
-	c := f.choice
+// finish fills c with the choice; its content blocks go into room when they
+// fit.
+func (f *choiceFold) finish(c *Choice, room []ContentPart) {
+	*c = f.choice
 	m := &c.Message
 	m.Role = RoleAssistant
 	text := f.text.String()
@@ -248,14 +255,13 @@ func (f *choiceFold) finish(room []ContentPart) Choice {
 			m.ContentBlocks = make([]ContentPart, len(f.blocks))
 		}
 		for i := range f.blocks {
-			m.ContentBlocks[i] = f.blocks[i].finish()
+			f.blocks[i].finish(&m.ContentBlocks[i])
 		}
 	}
-	return c
 }
 
-func (b *blockFold) finish() ContentPart {
-	p := b.part
+func (b *blockFold) finish(p *ContentPart) {
+	*p = b.part
 	p.Signature = b.signature.String()
 	switch p.Type {
 	case PartThinking, "":
@@ -265,7 +271,6 @@ func (b *blockFold) finish() ContentPart {
 	default:
 		p.Text = b.text.String()
 	}
-	return p
 }
 
 func outOfRange(list string, index int) error {
