@@ -75,6 +75,7 @@ func (e *geminiEncoder) request() error {
 	if err := e.extras(); err != nil {
 		return err
 	}
+	e.leftovers()
 	e.w.EndObject()
 	return e.w.Err()
 }

@@ -1,0 +1,111 @@
+package vertex
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/b650d4bf/gateway/internal/jsonx"
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// leftovers warns of members within messages and tools that have no counterpart
+// on the platform. Each member name is told once, with the first place it was
+// found at: a habit of the caller repeats in every message.
+func (e *geminiEncoder) leftovers() {
+	l := leftovers{e: e}
+	for i := range e.q.Messages {
+		l.message(i, &e.q.Messages[i])
+	}
+	for i := range e.q.Tools {
+		l.tool(i, &e.q.Tools[i])
+	}
+	if q := e.q; q.Thinking != nil {
+		l.unknown("thinking.", q.Thinking.Extra)
+	}
+	if c := e.q.ToolChoice; c != nil {
+		l.unknown("tool_choice.", c.Extra)
+	}
+	if f := e.q.ResponseFormat; f != nil {
+		l.unknown("response_format.", f.Extra)
+	}
+}
+
+type leftovers struct {
+	e    *geminiEncoder
+	told []string
+}
+
+func (l *leftovers) message(i int, m *providers.Message) {
+	if len(m.Extra) > 0 {
+		l.unknown(messagePath(i, ""), m.Extra, "is_error")
+	}
+	if m.Name != "" && m.Role != providers.RoleTool { // a result has its call's name
+		l.tell(messagePath(i, ""), "name")
+	}
+	parts := m.Content.Parts()
+	for j := range parts {
+		l.part(i, j, &parts[j])
+	}
+	for j := range m.ToolCalls {
+		c := &m.ToolCalls[j]
+		if len(c.Extra)+len(c.Function.Extra) > 0 {
+			path := messagePath(i, "tool_calls["+strconv.Itoa(j)+"].")
+			l.unknown(path, c.Extra, "extra_content")
+			l.unknown(path+"function.", c.Function.Extra)
+		}
+	}
+}
+
+func (l *leftovers) part(i, j int, p *providers.ContentPart) {
+	if len(p.Extra) > 0 {
+		l.unknown(partPath(i, j, "")+".", p.Extra, "refusal")
+	}
+	u := p.ImageURL
+	if u == nil {
+		return
+	}
+	if u.Detail != "" && u.Detail != "auto" {
+		l.tell(partPath(i, j, "image_url."), "detail")
+	}
+	if len(u.Extra) > 0 {
+		l.unknown(partPath(i, j, "image_url."), u.Extra)
+	}
+}
+
+func (l *leftovers) tool(i int, t *providers.Tool) {
+	f := &t.Function
+	if f.Strict != nil && *f.Strict {
+		l.tell(toolPath(i, ""), "strict")
+	}
+	if len(t.Extra)+len(f.Extra) > 0 {
+		l.unknown("tools["+strconv.Itoa(i)+"].", t.Extra)
+		l.unknown(toolPath(i, ""), f.Extra)
+	}
+}
+
+// unknown tells of the members of extra that are not among the known ones and
+// say anything.
+func (l *leftovers) unknown(path string, extra providers.Extra, known ...string) {
+	for name, value := range jsonx.Members(extra) {
+		if !slices.Contains(known, name) && !saysNothing(value) {
+			l.tell(path, name)
+		}
+	}
+}
+
+func (l *leftovers) tell(path, name string) {
+	if slices.Contains(l.told, name) {
+		return
+	}
+	l.told = append(l.told, name)
+	l.e.warnf(providers.WarnUnknown, path+name, "left out: the platform does not know it")
+}
+
+// saysNothing reports whether a value is what clients send for "not given".
+func saysNothing(value []byte) bool {
+	switch string(value) {
+	case "null", `""`, "[]", "{}", "false":
+		return true
+	}
+	return false
+}
