@@ -92,8 +92,6 @@ type FunctionCall struct {
 	Args         []byte
 	PartialArgs  []byte
 	WillContinue bool
-	// Streamed says that the part had partialArgs or willContinue.
-	Streamed bool
 }
 
 // Usage is usageMetadata.
@@ -325,10 +323,8 @@ func (f *FunctionCall) decode(r *jsonx.Reader) {
 			f.Args = r.Raw()
 		case "partialArgs":
 			f.PartialArgs = r.Raw()
-			f.Streamed = true
 		case "willContinue":
 			f.WillContinue = r.Bool()
-			f.Streamed = true
 		default:
 			r.Skip()
 		}
