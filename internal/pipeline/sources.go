@@ -160,7 +160,8 @@ func (s *Sources) Close() error {
 	return errors.Join(errs...)
 }
 
-// StaticToken is a ready token that is never renewed.
+// StaticToken is a ready token that is never renewed. Unlike a gcpauth.Source
+// it has nothing to close, so that one can be made for a single call.
 type StaticToken struct{ header, quota string }
 
 // NewStaticToken returns a source of the one token.

@@ -143,11 +143,17 @@ func remedy(code providers.Code, s *rpcStatus) string {
 	return ""
 }
 
+// answerError is an error about an answer that the platform began to give, and
+// may bill.
+func answerError(code providers.Code, message string) *providers.Error {
+	return &providers.Error{Code: code, Message: message, Provider: providerName, Sent: true}
+}
+
 // unreadable is the error for a body that is not the platform's.
 func unreadable(status int, body []byte) *providers.Error {
 	e := newError(max(status, 400), http.StatusText(status))
 	if status < 400 {
-		e = &providers.Error{Code: providers.ErrBadResponse, Provider: providerName, Sent: true}
+		e = answerError(providers.ErrBadResponse, "")
 	}
 	switch text := bytes.TrimSpace(body); {
 	case len(text) == 0:

@@ -12,9 +12,9 @@ type family interface {
 	// encode writes the request body into buf, from its beginning, and returns
 	// it with what could not be said.
 	encode(m *model, q *providers.ChatCompletionRequest, buf []byte) ([]byte, []providers.Warning, error)
-	// newDecoder returns a decoder for the answer to q. whole says that the
-	// answer comes in one piece.
-	newDecoder(m *model, q *providers.ChatCompletionRequest, whole bool) decoder
+	// newDecoder returns a decoder for the model's answer. whole says that it
+	// comes in one piece.
+	newDecoder(m *model, whole bool) decoder
 }
 
 // decoder turns the events of one answer into chunks. The same decoder reads a

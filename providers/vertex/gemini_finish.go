@@ -81,17 +81,13 @@ func (d *geminiDecoder) broken() string {
 }
 
 func brokenError(reason string) error {
-	return &providers.Error{
-		Code: providers.ErrEmptyResponse, Provider: providerName, NativeStatus: reason, Sent: true,
-		Message: "the model gave no answer: " + reason,
-	}
+	e := answerError(providers.ErrEmptyResponse, "the model gave no answer: "+reason)
+	e.NativeStatus = reason
+	return e
 }
 
 func badArguments() error {
-	return &providers.Error{
-		Code: providers.ErrBadResponse, Provider: providerName, Sent: true,
-		Message: "the streamed arguments of a call can't be put together",
-	}
+	return answerError(providers.ErrBadResponse, "the streamed arguments of a call can't be put together")
 }
 
 // choiceOf returns the chunk's choice with the index, adding it if need be.
@@ -101,8 +97,7 @@ func (room *chunkRoom) choiceOf(index int) *providers.ChunkChoice {
 			return c
 		}
 	}
-	room.chunk.Choices = append(room.chunk.Choices, providers.ChunkChoice{Index: index})
-	return &room.chunk.Choices[len(room.chunk.Choices)-1]
+	return room.addChoice(index)
 }
 
 // end writes what ends a choice.
@@ -123,22 +118,13 @@ func (d *geminiDecoder) nothing() error {
 	case !d.whole:
 		return cutError()
 	case d.known:
-		return &providers.Error{
-			Code: providers.ErrEmptyResponse, Provider: providerName, Sent: true,
-			Message: "the platform answered without a candidate",
-		}
+		return answerError(providers.ErrEmptyResponse, "the platform answered without a candidate")
 	}
-	return &providers.Error{
-		Code: providers.ErrBadResponse, Provider: providerName, Sent: true,
-		Message: "the answer is not one of generateContent",
-	}
+	return answerError(providers.ErrBadResponse, "the answer is not one of generateContent")
 }
 
 func cutError() error {
-	return &providers.Error{
-		Code: providers.ErrStreamCut, Provider: providerName, Sent: true,
-		Message: "the stream ended before the answer had a finish reason",
-	}
+	return answerError(providers.ErrStreamCut, "the stream ended before the answer had a finish reason")
 }
 
 func (s *geminiChoice) finishReason() string {

@@ -11,7 +11,7 @@ import (
 	"github.com/b650d4bf/gateway/providers"
 )
 
-func (f geminiFamily) newDecoder(m *model, _ *providers.ChatCompletionRequest, whole bool) decoder {
+func (f geminiFamily) newDecoder(m *model, whole bool) decoder {
 	if !whole {
 		return new(geminiDecoder).begin(m)
 	}
@@ -113,7 +113,7 @@ type chunkRoom struct {
 
 func (d *geminiDecoder) push(e sse.Event) ([]*providers.ChatCompletionChunk, error) {
 	d.out = d.outRoom[:0]
-	if text := bytes.TrimSpace(e.Data); !d.whole && (len(text) == 0 || string(text) == "[DONE]") {
+	if text := bytes.TrimSpace(e.Data); !d.whole && (len(text) == 0 || string(text) == sse.Done) {
 		return nil, nil
 	}
 	r := jsonx.NewReader(e.Data)
@@ -132,10 +132,9 @@ func (d *geminiDecoder) push(e sse.Event) ([]*providers.ChatCompletionChunk, err
 		return nil, unreadable(0, e.Data)
 	}
 	if err := r.End(); err != nil {
-		return d.out, &providers.Error{
-			Code: providers.ErrBadResponse, Provider: providerName, Sent: true,
-			Message: "the platform's answer is not valid JSON", Err: err,
-		}
+		e := answerError(providers.ErrBadResponse, "the platform's answer is not valid JSON")
+		e.Err = err
+		return d.out, e
 	}
 	return d.out, nil
 }
@@ -147,7 +146,7 @@ func (d *geminiDecoder) object(r *jsonx.Reader) error {
 	if r.Err() != nil {
 		return nil //nolint:nilerr // push reports it when it ends the reader
 	}
-	if res.Error != nil && string(res.Error) != "null" {
+	if res.Error != nil {
 		e := rawError(0, res.Error)
 		e.Sent = true
 		return e
@@ -177,10 +176,9 @@ func blocked(f *gemini.Feedback) error {
 	if f.Message != "" {
 		message += ": " + f.Message
 	}
-	return &providers.Error{
-		Code: providers.ErrContentFilter, Message: message, Provider: providerName,
-		StatusCode: 400, NativeStatus: f.BlockReason, Details: bytes.Clone(f.Ratings), Sent: true,
-	}
+	e := answerError(providers.ErrContentFilter, message)
+	e.StatusCode, e.NativeStatus, e.Details = 400, f.BlockReason, bytes.Clone(f.Ratings)
+	return e
 }
 
 func (d *geminiDecoder) candidates(list []gemini.Candidate) error {
@@ -233,10 +231,7 @@ func (d *geminiDecoder) choice(index int) (*geminiChoice, error) {
 		}
 	}
 	if index < 0 || index >= maxCandidates {
-		return nil, &providers.Error{
-			Code: providers.ErrBadResponse, Message: "a candidate's index is out of range",
-			Provider: providerName, Sent: true,
-		}
+		return nil, answerError(providers.ErrBadResponse, "a candidate's index is out of range")
 	}
 	d.choices = append(d.choices, geminiChoice{index: index})
 	return &d.choices[len(d.choices)-1], nil

@@ -158,16 +158,17 @@ func (e *geminiEncoder) result(i int, c *providers.ToolCall, m *providers.Messag
 	e.w.String(c.Function.Name)
 	e.w.Key("response")
 	text := m.Content.Text()
-	failed, _ := m.Extra.Get("is_error")
-	if s := strings.TrimSpace(text); string(failed) != "true" && s != "" && s[0] == '{' && jsonx.ValidString(s) {
+	raw, _ := m.Extra.Get("is_error")
+	failed := string(raw) == "true"
+	if s := strings.TrimSpace(text); !failed && s != "" && s[0] == '{' && jsonx.ValidString(s) {
 		e.w.RawString(s)
 	} else {
-		e.w.BeginObject()
-		if string(failed) == "true" {
-			e.w.Key("error")
-		} else {
-			e.w.Key("output")
+		member := "output"
+		if failed {
+			member = "error"
 		}
+		e.w.BeginObject()
+		e.w.Key(member)
 		e.w.String(text)
 		e.w.EndObject()
 	}

@@ -135,16 +135,19 @@ func (m *model) isTuned() bool { return strings.Count(m.resource, "/") == 5 }
 // lookup finds the facts of the model and says so when they are borrowed.
 func (m *model) lookup(table *catalog.Models) []providers.Warning {
 	row, known := table.Lookup(m.publisher, m.name)
-	if base, ok := table.Lookup(m.publisher, tunedBase); !known && m.isTuned() && ok {
-		row = base
+	if known {
+		m.facts = row
+		return nil
+	}
+	if m.isTuned() {
+		if base, ok := table.Lookup(m.publisher, tunedBase); ok {
+			row = base
+		}
 	}
 	if row == nil {
 		row = &catalog.Model{Publisher: m.publisher}
 	}
 	m.facts = row
-	if known {
-		return nil
-	}
 	return []providers.Warning{{
 		Code: providers.WarnUnknownModel, Param: "model",
 		Message: "the model is not in the model table; the facts of " + row.Name + " are used",

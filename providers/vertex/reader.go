@@ -57,7 +57,9 @@ func (r *reader) fill() {
 			r.err = io.EOF
 		}
 	case errors.Is(err, sse.ErrTooLong):
-		r.err = &providers.Error{Code: providers.ErrBadResponse, Provider: providerName, Sent: true, Err: err}
+		e := answerError(providers.ErrBadResponse, "")
+		e.Err = err
+		r.err = e
 	case r.closed.Load():
 		r.err = closedError()
 	default:
@@ -87,7 +89,7 @@ func (r *reader) isCut(e sse.Event) bool {
 var fieldNames = []string{"data", "event", "id", "retry"}
 
 func closedError() error {
-	return &providers.Error{Code: providers.ErrCanceled, Message: "the stream was closed", Provider: providerName, Sent: true}
+	return answerError(providers.ErrCanceled, "the stream was closed")
 }
 
 // cutBy says that a connection broke within the answer, unless a limit or the

@@ -189,7 +189,7 @@ func (p *Provider) open(ctx context.Context, t *providers.Target, req *providers
 	if c.res, err = p.send(ctx, t, u, c, stream); err != nil {
 		return err
 	}
-	c.decoder = f.newDecoder(&c.model, req, !stream)
+	c.decoder = f.newDecoder(&c.model, !stream)
 	return nil
 }
 
