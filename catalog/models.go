@@ -44,8 +44,22 @@ type Model struct {
 	SchemaForm bool
 	// ChainOfThought says that thoughts come as a text before the answer.
 	ChainOfThought bool
-	// ImageOutput says that the model can answer with images.
-	ImageOutput bool
+	// Outputs are the response modalities the model can give, such as "TEXT" and
+	// "IMAGE"; nil means text alone.
+	Outputs []string
+	// PartResolution says that each part may have a media resolution of its own.
+	PartResolution bool
+	// ToolMedia says that a tool's result may hold media beside its text.
+	ToolMedia bool
+	// OfficeFiles says that the model reads office documents.
+	OfficeFiles bool
+	// StreamsArguments says that the arguments of a call can be streamed in
+	// pieces.
+	StreamsArguments bool
+	// NoExplicitCache says that cached_content is refused.
+	NoExplicitCache bool
+	// RetrievalOnly says that search grounding is the retrieval variant alone.
+	RetrievalOnly bool
 	// ContextTokens and OutputTokens are the limits, 0 when not known.
 	ContextTokens, OutputTokens int
 	// Source is the page the row was taken from.
@@ -62,6 +76,14 @@ type Thinking struct {
 	CanDisable bool
 	// Levels are the level words the model takes, lowest first.
 	Levels []string
+}
+
+// Gives reports whether the model can answer in a modality, such as "IMAGE".
+func (m *Model) Gives(modality string) bool {
+	if m.Outputs == nil {
+		return modality == "TEXT"
+	}
+	return slices.Contains(m.Outputs, modality)
 }
 
 // ByBudget reports whether the model takes a token budget.

@@ -6,6 +6,10 @@ const (
 	gemini3Page  = "https://cloud.google.com/vertex-ai/generative-ai/docs/start/get-started-with-gemini-3"
 	modelsPage   = "https://cloud.google.com/vertex-ai/generative-ai/docs/models"
 	cotPage      = "https://cloud.google.com/vertex-ai/generative-ai/docs/thinking-mode"
+	speechPage   = "https://cloud.google.com/vertex-ai/generative-ai/docs/speech/text-to-speech"
+	imagePage    = "https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/image-generation"
+	searchPage   = "https://cloud.google.com/vertex-ai/generative-ai/docs/grounding/grounding-with-google-search"
+	gemini4Page  = "https://cloud.google.com/vertex-ai/generative-ai/docs/models/gemini/4"
 )
 
 const (
@@ -24,10 +28,16 @@ var (
 	levelsToXHigh    = []string{"LOW", "MEDIUM", "HIGH", "XHIGH"}
 )
 
+// The response modalities that occur besides text alone.
+var (
+	outputsImage = []string{"TEXT", "IMAGE"}
+	outputsAudio = []string{"AUDIO"}
+)
+
 // geminiModels lists the families of Gemini, oldest first.
 func geminiModels() []Model {
 	return []Model{
-		family(gemini1("gemini-1.5", 1.5)),
+		family(gemini15("gemini-1.5")),
 		family(gemini1("gemini-2.0", 2.0)),
 		chainOfThought("gemini-2.0-flash-thinking-exp"),
 		family(gemini25("gemini-2.5", Thinking{MinBudget: 128, MaxBudget: 24576})),
@@ -35,6 +45,9 @@ func geminiModels() []Model {
 		gemini25("gemini-2.5-flash", Thinking{MinBudget: 1, MaxBudget: 24576, CanDisable: true}),
 		gemini25("gemini-2.5-flash-lite", Thinking{MinBudget: 512, MaxBudget: 24576, CanDisable: true}),
 		image(gemini25("gemini-2.5-flash-image", Thinking{})),
+		speech(gemini25("gemini-2.5-flash-tts", Thinking{})),
+		speech(gemini25("gemini-2.5-pro-tts", Thinking{})),
+		speech(gemini25("gemini-2.5-flash-lite-preview-tts", Thinking{})),
 		family(gemini3("gemini-3", 3.0, levelsLowHigh)),
 		gemini3("gemini-3-pro", 3.0, levelsLowHigh),
 		gemini3("gemini-3-flash", 3.0, levelsAll),
@@ -44,6 +57,7 @@ func geminiModels() []Model {
 		gemini3("gemini-3.1-flash-lite", 3.1, levelsAll),
 		image(gemini3("gemini-3.1-flash-image", 3.1, levelsMinHigh)),
 		image(gemini3("gemini-3.1-flash-lite-image", 3.1, levelsMinHigh)),
+		speech(gemini25("gemini-3.1-flash-tts", Thinking{})),
 		image(gemini3("gemini-nano-banana-2.1", 3.1, levelsMinMedHigh)),
 		family(gemini3("gemini-3.5", 3.5, levelsFromLow)),
 		gemini3("gemini-3.5-flash", 3.5, levelsAll),
@@ -52,12 +66,19 @@ func geminiModels() []Model {
 		gemini36("gemini-3.6-flash", 3.6, levelsAll),
 		gemini36("gemini-3.7-flash", 3.7, levelsFromLow),
 		gemini36("gemini-3.8-flash", 3.8, levelsFromLow),
-		gemini36("gemini-4-argon", 4.0, levelsFromLow),
-		gemini36("gemini-4-carbon", 4.1, levelsToXHigh),
-		gemini36("gemini-4-hydrogen", 4.2, levelsToXHigh),
-		gemini36("gemini-4-neon", 4.3, levelsToXHigh),
-		family(gemini36("gemini-4", 4.4, levelsFromLow)),
+		gemini4("gemini-4-argon", 4.0, levelsFromLow),
+		gemini4("gemini-4-carbon", 4.1, levelsToXHigh),
+		gemini4("gemini-4-hydrogen", 4.2, levelsToXHigh),
+		gemini4("gemini-4-neon", 4.3, levelsToXHigh),
+		family(gemini4("gemini-4", 4.4, levelsFromLow)),
 	}
+}
+
+// gemini15 is the row of 1.5, whose search grounding is the retrieval variant.
+func gemini15(name string) Model {
+	m := gemini1(name, 1.5)
+	m.RetrievalOnly, m.Source = true, searchPage
+	return m
 }
 
 // gemini1 is a row of the families before thinking.
@@ -90,7 +111,7 @@ func gemini3(name string, version float64, levels []string) Model {
 	return Model{
 		Publisher: "google", Name: name, Version: version, Thinking: Thinking{Levels: levels},
 		CallIDs: true, NeedsSignatures: true, MaxCandidates: 1,
-		MixesTools: true, JSONWithTools: true,
+		MixesTools: true, JSONWithTools: true, PartResolution: true, ToolMedia: true, StreamsArguments: true,
 		ContextTokens: million, OutputTokens: longOut, Source: gemini3Page,
 	}
 }
@@ -103,10 +124,24 @@ func gemini36(name string, version float64, levels []string) Model {
 	return m
 }
 
+// gemini4 is a row of 4, which reads office documents and caches by itself alone.
+func gemini4(name string, version float64, levels []string) Model {
+	m := gemini36(name, version, levels)
+	m.OfficeFiles, m.NoExplicitCache, m.OutputTokens, m.Source = true, true, million, gemini4Page
+	return m
+}
+
 // image marks a row whose models answer with images and do not insist on
 // signatures.
 func image(m Model) Model {
-	m.ImageOutput, m.NeedsSignatures = true, false
+	m.Outputs, m.NeedsSignatures, m.Source = outputsImage, false, imagePage
+	return m
+}
+
+// speech marks a row whose models speak a text, and do nothing else.
+func speech(m Model) Model {
+	m.Outputs, m.MaxCandidates, m.Source = outputsAudio, 1, speechPage
+	m.ContextTokens, m.OutputTokens = 8192, 16384
 	return m
 }
 

@@ -186,7 +186,7 @@ func (e *geminiEncoder) resultMedia(i int, parts []providers.ContentPart) error 
 		if p.Type == providers.PartText {
 			continue
 		}
-		if p.Type != providers.PartImageURL || p.ImageURL == nil || !e.m.facts.CallIDs {
+		if p.Type != providers.PartImageURL || p.ImageURL == nil || !e.m.facts.ToolMedia {
 			return providers.Invalid(partPath(i, j, "type"), "this model takes only text in a tool result")
 		}
 		md, fault := parseMedia(p.ImageURL.URL, p.ImageURL.MimeType)
