@@ -1,20 +1,45 @@
 package vertex
 
 import (
+	"net/http"
+
 	"github.com/b650d4bf/gateway/internal/sse"
 	"github.com/b650d4bf/gateway/providers"
 )
+
+// request is one request on its way to the wire, or one of several that share
+// the choices asked for.
+type request struct {
+	chat   *providers.ChatCompletionRequest
+	target *providers.Target
+	model  model
+	stream bool
+	// choices is how many of them this request asks for, at least 1.
+	choices int
+	// distrust says that the platform refused a thought signature: none that
+	// the caller gave is sent again.
+	distrust bool
+}
+
+// outgoing is what a family makes of a request besides its body.
+type outgoing struct {
+	// header goes on top of the target's; nil for none.
+	header http.Header
+	// warnings say what could not be said.
+	warnings []providers.Warning
+	// audio is the container that audio is wanted in, "" as it comes.
+	audio string
+}
 
 // family is one wire that models are spoken to on.
 type family interface {
 	// verb is the method of the model, with the query it needs.
 	verb(stream bool) (verb, query string)
 	// encode writes the request body into buf, from its beginning, and returns
-	// it with what could not be said.
-	encode(m *model, q *providers.ChatCompletionRequest, buf []byte) ([]byte, []providers.Warning, error)
-	// newDecoder returns a decoder for the model's answer. whole says that it
-	// comes in one piece.
-	newDecoder(m *model, whole bool) decoder
+	// it.
+	encode(in *request, out *outgoing, buf []byte) ([]byte, error)
+	// newDecoder returns a decoder for the model's answer.
+	newDecoder(in *request, out *outgoing) decoder
 }
 
 // decoder turns the events of one answer into chunks. The same decoder reads a

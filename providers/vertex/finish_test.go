@@ -162,7 +162,7 @@ func TestUsageCountsAsTheSchemaDoes(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := call{}
-			c.decoder = geminiFamily{}.newDecoder(&c.model, true)
+			c.decoder = geminiFamily{}.newDecoder(&c.in, &c.out)
 			answer, err := c.fold([]byte(`{"candidates":[{"finishReason":"STOP"}],"usageMetadata":`+tt.wire+`}`), new(providers.Accumulator))
 			if err != nil {
 				t.Fatal(err)
@@ -174,7 +174,7 @@ func TestUsageCountsAsTheSchemaDoes(t *testing.T) {
 	}
 	t.Run("a traffic type alone is no usage", func(t *testing.T) {
 		c := call{}
-		c.decoder = geminiFamily{}.newDecoder(&c.model, true)
+		c.decoder = geminiFamily{}.newDecoder(&c.in, &c.out)
 		answer, err := c.fold([]byte(`{"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"trafficType":"ON_DEMAND"}}`), new(providers.Accumulator))
 		if err != nil || answer.Usage != nil {
 			t.Errorf("%v %v, want no usage", answer.Usage, err)
@@ -248,7 +248,7 @@ func FuzzDecoder(f *testing.F) {
 	f.Add([]byte(`[{"error":{"code":1}}]`), false)
 	f.Add([]byte(`{"candidates":[{"content":{"parts":{"inlineData":{"data":"\u0041"}}},"index":3}],"usageMetadata":{}}`), false)
 	f.Fuzz(func(t *testing.T, event []byte, whole bool) {
-		d := geminiFamily{}.newDecoder(&model{}, whole)
+		d := geminiFamily{}.newDecoder(&request{stream: !whole}, &outgoing{})
 		for range 2 {
 			chunks, err := d.push(sse.Event{Data: event})
 			for _, c := range chunks {

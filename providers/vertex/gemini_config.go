@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
@@ -20,9 +19,10 @@ func (e *geminiEncoder) generationConfig() error {
 	open := e.w.Len()
 	e.sampling()
 	e.penalties()
-	if err := cmp.Or(e.maxTokens(), e.candidates(), e.stop(), e.logprobs(), e.responseFormat(), e.thinking()); err != nil {
+	if err := cmp.Or(e.maxTokens(), e.stop(), e.logprobs(), e.responseFormat(), e.thinking()); err != nil {
 		return err
 	}
+	e.candidates()
 	e.seed()
 	e.modalities()
 	if err := e.configExtras(); err != nil {
@@ -105,23 +105,11 @@ func (e *geminiEncoder) maxTokens() error {
 
 // candidates writes the number of choices. One is the default, and some models
 // refuse even to be told so.
-func (e *geminiEncoder) candidates() error {
-	n := e.q.N
-	switch {
-	case n == nil || *n == 1:
-		return nil
-	case *n < 1:
-		return providers.Invalid("n", "must be at least 1")
-	}
-	most := max(1, e.m.facts.MaxCandidates)
-	if *n > most {
-		e.warnf(providers.WarnAdjusted, "n", "lowered to "+strconv.Itoa(most)+": the most this model gives in one request")
-	}
-	if most > 1 {
+func (e *geminiEncoder) candidates() {
+	if e.in.choices > 1 {
 		e.w.Key("candidateCount")
-		e.w.Int(int64(min(*n, most)))
+		e.w.Int(int64(e.in.choices))
 	}
-	return nil
 }
 
 func (e *geminiEncoder) stop() error {

@@ -25,20 +25,21 @@ func (geminiFamily) verb(stream bool) (verb, query string) {
 	return "generateContent", ""
 }
 
-func (geminiFamily) encode(m *model, q *providers.ChatCompletionRequest, buf []byte) ([]byte, []providers.Warning, error) {
-	e := geminiEncoder{q: q, m: m}
+func (geminiFamily) encode(in *request, out *outgoing, buf []byte) ([]byte, error) {
+	e := geminiEncoder{q: in.chat, m: &in.model, in: in, out: out}
 	e.w.Reset(buf)
 	err := e.request()
-	return e.w.Bytes(), e.warnings, err
+	return e.w.Bytes(), err
 }
 
 // geminiEncoder writes one generateContent body straight from the request: the
 // messages, which are the bulk of it, are read once and copied once.
 type geminiEncoder struct {
-	w        jsonx.Writer
-	q        *providers.ChatCompletionRequest
-	m        *model
-	warnings []providers.Warning
+	w   jsonx.Writer
+	q   *providers.ChatCompletionRequest
+	m   *model
+	in  *request
+	out *outgoing
 
 	role    string               // of the open turn, "" when none is open
 	calls   []providers.ToolCall // of the last assistant turn
@@ -49,7 +50,7 @@ type geminiEncoder struct {
 	systems int                  // number of system messages
 }
 
-func (e *geminiEncoder) warn(w providers.Warning) { e.warnings = append(e.warnings, w) }
+func (e *geminiEncoder) warn(w providers.Warning) { e.out.warnings = append(e.out.warnings, w) }
 
 func (e *geminiEncoder) warnf(code, param, message string) {
 	e.warn(providers.Warning{Code: code, Param: param, Message: message})

@@ -11,8 +11,9 @@ import (
 	"github.com/b650d4bf/gateway/providers"
 )
 
-func (f geminiFamily) newDecoder(m *model, whole bool) decoder {
-	if !whole {
+func (f geminiFamily) newDecoder(in *request, _ *outgoing) decoder {
+	m := &in.model
+	if in.stream {
 		return new(geminiDecoder).begin(m)
 	}
 	room := f.room()

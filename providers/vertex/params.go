@@ -45,7 +45,7 @@ var params = []param{
 	{"temperature", translate, "generationConfig.temperature", "warned and left out where ignored", inferencePage},
 	{"top_p", translate, "generationConfig.topP", "warned and left out where ignored", inferencePage},
 	{"top_k", translate, "generationConfig.topK", "warned and left out where ignored", inferencePage},
-	{"n", translate, "generationConfig.candidateCount", "capped by the model, with a warning", inferencePage},
+	{"n", translate, "generationConfig.candidateCount", "shared among several requests where the model gives fewer in one", inferencePage},
 	{"stop", translate, "generationConfig.stopSequences", "five at most", inferencePage},
 	{"seed", translate, "generationConfig.seed", "reduced to 32 bits, with a warning", inferencePage},
 	{"presence_penalty", translate, "generationConfig.presencePenalty", "warned and left out where refused", inferencePage},

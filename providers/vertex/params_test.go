@@ -183,6 +183,18 @@ var examples = map[string]struct{ value, beside string }{
 	"safety_identifier":          {`"s"`, ""},
 }
 
+// encodeFor encodes a request to the model.
+func encodeFor(m *model, q *providers.ChatCompletionRequest) ([]byte, []providers.Warning, error) {
+	var out outgoing
+	choices, _, err := shareChoices(q.N, m.facts.MaxCandidates)
+	if err != nil {
+		return nil, nil, err
+	}
+	in := request{chat: q, target: &providers.Target{ProjectID: "p", Region: "global"}, model: *m, choices: choices}
+	body, err := geminiFamily{}.encode(&in, &out, nil)
+	return body, out.warnings, err
+}
+
 // encodeMembers encodes a request to gemini-2.5-flash with the members.
 func encodeMembers(t *testing.T, members ...string) (string, []providers.Warning, error) {
 	t.Helper()
@@ -201,7 +213,7 @@ func encodeMembers(t *testing.T, members ...string) (string, []providers.Warning
 	}
 	facts, _ := catalog.DefaultModels().Lookup("google", "gemini-2.5-flash")
 	m := model{publisher: "google", name: "gemini-2.5-flash", facts: facts}
-	body, warnings, err := geminiFamily{}.encode(&m, q, nil)
+	body, warnings, err := encodeFor(&m, q)
 	if err == nil {
 		if err := vertextest.Check("GenerateContentRequest", body); err != nil {
 			t.Errorf("%s: %v", body, err)
@@ -275,12 +287,12 @@ func checkAction(t *testing.T, p *param, before, after string, warnings []provid
 func TestAMemberWithAFieldOfItsOwnIsNotTakenFromExtra(t *testing.T) {
 	q := &providers.ChatCompletionRequest{Messages: []providers.Message{providers.UserMessage("hi")}, Extra: providers.Extra(`{"temperature":1}`)}
 	m := model{facts: new(catalog.Model)}
-	_, warnings, err := geminiFamily{}.encode(&m, q, nil)
+	_, warnings, err := encodeFor(&m, q)
 	if err != nil || len(warnings) != 1 || warnings[0].Param != "temperature" {
 		t.Errorf("%v %v, want a warning about temperature", warnings, err)
 	}
 	q.Extra = providers.Extra(`{"a":1,]`)
-	if _, _, err := (geminiFamily{}).encode(&m, q, nil); !errors.Is(err, providers.ErrInvalidRequest) {
+	if _, _, err := encodeFor(&m, q); !errors.Is(err, providers.ErrInvalidRequest) {
 		t.Errorf("%v, want %s for what is no object", err, providers.ErrInvalidRequest)
 	}
 }

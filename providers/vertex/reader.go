@@ -39,7 +39,7 @@ func (r *reader) Recv() (*providers.ChatCompletionChunk, error) {
 	r.queue = r.queue[1:]
 	if !r.meta {
 		r.meta = true
-		chunk.Meta = &providers.Meta{Warnings: r.call.warnings}
+		chunk.Meta = &providers.Meta{Warnings: r.call.warnings()}
 	}
 	return chunk, nil
 }

@@ -143,7 +143,7 @@ func (s *schemaWriter) changed(key, what string) {
 		Code: providers.WarnSchemaChanged, Param: s.path,
 		Message: "the schema keyword " + key + " was " + what,
 	}
-	if !slices.Contains(s.e.warnings, w) { // once is enough
+	if !slices.Contains(s.e.out.warnings, w) { // once is enough
 		s.e.warn(w)
 	}
 }

@@ -12,13 +12,13 @@ import (
 
 // rewritten returns what goes out for a schema, and the keywords warned about.
 func rewritten(raw string) (string, []string) {
-	e := geminiEncoder{}
+	e := geminiEncoder{out: new(outgoing)}
 	if !needsRewrite([]byte(raw)) {
 		return raw, nil
 	}
 	e.rewriteSchema("p", []byte(raw))
 	var told []string
-	for _, w := range e.warnings {
+	for _, w := range e.out.warnings {
 		told = append(told, w.Message)
 	}
 	return string(e.w.Bytes()), told

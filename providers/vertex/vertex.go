@@ -56,6 +56,7 @@ type Provider struct {
 	limit  int
 	gemini geminiFamily
 	folds  sync.Pool // of *providers.Accumulator, empty
+	learnt lessons
 }
 
 var _ providers.Provider = (*Provider)(nil)
@@ -92,7 +93,19 @@ func (p *Provider) Close() error {
 // chunks.
 func (p *Provider) ChatCompletion(ctx context.Context, t *providers.Target, req *providers.ChatCompletionRequest) (*providers.ChatCompletion, error) {
 	c := new(call)
-	if err := p.open(ctx, t, req, c, false); err != nil {
+	shares, err := p.prepare(t, req, c, false)
+	if err != nil {
+		return nil, err
+	}
+	if shares > 1 {
+		return p.completeShared(ctx, c, shares)
+	}
+	return p.complete(ctx, c)
+}
+
+// complete sends one request and folds its answer.
+func (p *Provider) complete(ctx context.Context, c *call) (*providers.ChatCompletion, error) {
+	if err := p.open(ctx, c); err != nil {
 		return nil, err
 	}
 	defer func() { _ = c.res.Close() }()
@@ -117,21 +130,45 @@ func (p *Provider) ChatCompletion(ctx context.Context, t *providers.Target, req 
 // answer.
 func (p *Provider) ChatCompletionStream(ctx context.Context, t *providers.Target, req *providers.ChatCompletionRequest) (providers.ChunkReader, error) {
 	r := new(reader)
-	if err := p.open(ctx, t, req, &r.call, true); err != nil {
+	shares, err := p.prepare(t, req, &r.call, true)
+	if err != nil {
 		return nil, err
 	}
-	r.events = sse.NewDecoder(r.call.res, p.limit)
+	if shares > 1 {
+		return p.streamShared(ctx, &r.call, shares)
+	}
+	if err := p.start(ctx, r); err != nil {
+		return nil, err
+	}
 	return r, nil
+}
+
+// start sends the reader's request.
+func (p *Provider) start(ctx context.Context, r *reader) error {
+	if err := p.open(ctx, &r.call); err != nil {
+		return err
+	}
+	r.events = sse.NewDecoder(r.call.res, p.limit)
+	return nil
 }
 
 // call is one request, from its model to the answer that is being read.
 type call struct {
-	model    model
-	res      *transport.Response
-	decoder  decoder
-	warnings []providers.Warning
-	payload  transport.Payload
-	bearer   [1]string // the authorization header's value
+	in      request
+	out     outgoing
+	known   []providers.Warning // of the model, whatever is asked of it
+	res     *transport.Response
+	decoder decoder
+	payload transport.Payload
+	bearer  [1]string // the authorization header's value
+}
+
+// warnings are all that the caller is told.
+func (c *call) warnings() []providers.Warning {
+	if len(c.known) == 0 {
+		return c.out.warnings
+	}
+	return append(c.known[:len(c.known):len(c.known)], c.out.warnings...)
 }
 
 // fold decodes a whole answer as a single event.
@@ -150,7 +187,7 @@ func (c *call) fold(body []byte, acc *providers.Accumulator) (*providers.ChatCom
 		return nil, err
 	}
 	out := acc.Completion()
-	out.Meta.Warnings = c.warnings
+	out.Meta.Warnings = c.warnings()
 	return out, nil
 }
 
@@ -163,48 +200,72 @@ func addAll(acc *providers.Accumulator, chunks []*providers.ChatCompletionChunk)
 	return nil
 }
 
-// open translates the request and sends it. Whatever can be known to be wrong
-// is an error before anything is sent.
-func (p *Provider) open(ctx context.Context, t *providers.Target, req *providers.ChatCompletionRequest, c *call, stream bool) error {
-	var err error
-	if c.model, err = parseModel(t.Model); err != nil {
-		return err
+// prepare finds the model with its facts, and the number of requests that the
+// choices asked for take. Whatever can be known to be wrong is an error before
+// anything is sent.
+func (p *Provider) prepare(t *providers.Target, req *providers.ChatCompletionRequest, c *call, stream bool) (shares int, err error) {
+	c.in = request{chat: req, target: t, stream: stream}
+	if c.in.model, err = parseModel(t.Model); err != nil {
+		return 0, err
 	}
-	c.warnings = c.model.lookup(p.models)
-	var f family = p.gemini
-	verb, query := f.verb(stream)
-	u, err := endpoint(t, &c.model, verb, query)
+	c.known = c.in.model.lookup(p.models)
+	p.learnt.apply(&c.in.model)
+	c.in.choices, shares, err = shareChoices(req.N, c.in.model.facts.MaxCandidates)
+	return shares, err
+}
+
+// open translates the request and sends it. A refusal that teaches something
+// about the model is followed by one more try.
+func (p *Provider) open(ctx context.Context, c *call) error {
+	verb, query := p.family(&c.in.model).verb(c.in.stream)
+	u, err := endpoint(c.in.target, &c.in.model, verb, query)
 	if err != nil {
 		return err
 	}
+	err = p.attempt(ctx, c, u)
+	if lesson := p.learnt.from(&c.in, err); lesson != nil {
+		c.known = append(c.known, *lesson)
+		err = p.attempt(ctx, c, u)
+	}
+	if err != nil {
+		return err
+	}
+	c.decoder = p.family(&c.in.model).newDecoder(&c.in, &c.out)
+	return nil
+}
+
+// family returns the wire that the model is spoken to on.
+func (p *Provider) family(*model) family { return p.gemini }
+
+// attempt translates the request and sends it once.
+func (p *Provider) attempt(ctx context.Context, c *call, u *url.URL) error {
 	buf := jsonx.GetBuffer()
-	var more []providers.Warning
-	buf.B, more, err = f.encode(&c.model, req, buf.B)
+	var err error
+	c.out = outgoing{}
+	buf.B, err = p.family(&c.in.model).encode(&c.in, &c.out, buf.B)
 	c.payload.Hold(buf)
 	if err != nil {
 		c.payload.Release()
 		return err
 	}
-	c.warnings = append(c.warnings, more...)
-	if c.res, err = p.send(ctx, t, u, c, stream); err != nil {
-		return err
-	}
-	c.decoder = f.newDecoder(&c.model, !stream)
-	return nil
+	c.res, err = p.send(ctx, c, u)
+	return err
 }
 
 // send posts the payload and returns an answer with status 200. A token that
 // the platform refuses is renewed once.
-func (p *Provider) send(ctx context.Context, t *providers.Target, u *url.URL, c *call, stream bool) (*transport.Response, error) {
+func (p *Provider) send(ctx context.Context, c *call, u *url.URL) (*transport.Response, error) {
 	defer c.payload.Release()
+	t := c.in.target
 	for attempt := 0; ; attempt++ {
 		header, token, err := requestHeader(ctx, t, &c.bearer)
 		if err != nil {
 			return nil, err
 		}
+		maps.Copy(header, c.out.header)
 		c.payload.Retain()
 		res, err := p.client.Do(ctx, &transport.Request{
-			URL: u, Header: header, Body: &c.payload, Stream: stream, Timeouts: t.Timeouts,
+			URL: u, Header: header, Body: &c.payload, Stream: c.in.stream, Timeouts: t.Timeouts,
 		})
 		if err != nil {
 			return nil, named(err)
