@@ -109,7 +109,7 @@ func New(opts ...ClientOption) (*Client, error) {
 	}
 	engine := pipeline.New(append([]Provider{vertex.New(vertex.Config{
 		Transport: cfg.transport, ConnectTimeout: cfg.settings.Timeouts.Connect,
-		Models: cfg.models, MaxResponse: cfg.maxResponse,
+		Models: cfg.models, MaxResponse: cfg.maxResponse, CheckTools: cfg.checkTools,
 	})}, cfg.providers...)...)
 	err := cfg.addCredentials(engine.Sources())
 	if cfg.settings.Catalog != nil {
@@ -187,6 +187,7 @@ type clientConfig struct {
 	transport   http.RoundTripper
 	models      *catalog.Models
 	maxResponse int
+	checkTools  bool
 	providers   []Provider
 }
 

@@ -72,6 +72,10 @@ type Target struct {
 	// A source that is also a [TokenRenewer] is asked for a new token, once,
 	// after the platform refused one with status 401.
 	Token auth.TokenProvider
+	// Labels are further cost-attribution labels, made from the call's metadata.
+	// The provider fits them to what its platform allows; those of the request
+	// win.
+	Labels map[string]string
 	// Header is sent with the request on top of the provider's own headers.
 	Header http.Header
 	// Timeouts bound the request; zero members mean no limit of that kind.

@@ -46,6 +46,7 @@ func (e *Engine) prepare(ctx context.Context, rec *recorder, client, call *Setti
 	if err := e.resolve(ctx, client, call, req.Model, &rec.route); err != nil {
 		return err
 	}
+	rec.route.target.Labels = labels(client, call, rec.record.Metadata)
 	rec.routed()
 	return nil
 }

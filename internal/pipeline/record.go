@@ -38,7 +38,7 @@ func newRecorder(client, call *Settings, operation string, req *providers.ChatCo
 	}
 	r.record.Call = providers.Call{
 		ID: id, Operation: operation, Model: req.Model, Stream: stream,
-		Metadata: metadata(metadata(client.Metadata, req.Metadata), call.Metadata), Start: time.Now(),
+		Metadata: metadata(metadata(metadata(userOf(req), client.Metadata), req.Metadata), call.Metadata), Start: time.Now(),
 	}
 	r.record.Meta = providers.Meta{RequestID: id, CacheStatus: providers.CacheDisabled}
 	return r
@@ -56,6 +56,32 @@ func newID() string {
 		}
 	}
 	return string(id[:])
+}
+
+// userOf is the end user's id as an entry of metadata. The platform has no place
+// for it.
+func userOf(req *providers.ChatCompletionRequest) map[string]string {
+	if req.User == "" {
+		return nil
+	}
+	return map[string]string{"_user": req.User}
+}
+
+// labels makes labels for the platform from the metadata, when that is switched
+// on.
+func labels(client, call *Settings, entries map[string]string) map[string]string {
+	prefix := call.LabelPrefix
+	if prefix == nil {
+		prefix = client.LabelPrefix
+	}
+	if prefix == nil || len(entries) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(entries))
+	for k, v := range entries {
+		out[*prefix+k] = v
+	}
+	return out
 }
 
 // metadata lays entries over those below.

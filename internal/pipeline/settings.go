@@ -34,6 +34,9 @@ type Settings struct {
 	Strict *bool
 	// Metadata is attached to the call for observers.
 	Metadata map[string]string
+	// LabelPrefix makes labels for the platform from the metadata, each key with
+	// the prefix; nil makes none.
+	LabelPrefix *string
 	// Header is sent along.
 	Header http.Header
 	// Timeouts bound the phases of the call; see providers.Timeouts. A negative

@@ -101,8 +101,12 @@ func rawError(status int, raw []byte) *providers.Error {
 		status = http.StatusInternalServerError
 	}
 	e := newError(status, s.message)
-	e.NativeStatus, e.RetryAfter, e.Param = s.status, s.retry, s.field
+	e.NativeStatus, e.RetryAfter = s.status, s.retry
 	e.Details = bytes.Clone(s.details)
+	e.Param = s.field
+	if status == http.StatusBadRequest {
+		explain(e, &s)
+	}
 	if hint := remedy(e.Code, &s); hint != "" {
 		e.Message += " (" + hint + ")"
 	}

@@ -40,7 +40,7 @@ func refused(t *testing.T, status int, header http.Header, body string) *provide
 }
 
 func rpcError(code int, status, message string, details ...string) string {
-	s := `{"error":{"code":` + strconv.Itoa(code) + `,"message":"` + message + `","status":"` + status + `"`
+	s := `{"error":{"code":` + strconv.Itoa(code) + `,"message":` + strconv.Quote(message) + `,"status":"` + status + `"`
 	if len(details) > 0 {
 		s += `,"details":[` + strings.Join(details, ",") + `]`
 	}
@@ -137,7 +137,7 @@ func TestErrorDetailsAreRead(t *testing.T) {
 	})
 	t.Run("BadRequest", func(t *testing.T) {
 		e := refused(t, 400, nil, rpcError(400, "INVALID_ARGUMENT", "m", field))
-		if e.Param != "generation_config.top_k" {
+		if e.Param != "top_k" {
 			t.Errorf("param %q", e.Param)
 		}
 		if diff := cmp.Diff("["+field+"]", string(e.Details)); diff != "" {

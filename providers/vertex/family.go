@@ -19,6 +19,9 @@ type request struct {
 	// distrust says that the platform refused a thought signature: none that
 	// the caller gave is sent again.
 	distrust bool
+	// oneTool says that tools which the model does not take together are refused
+	// before anything is sent.
+	oneTool bool
 }
 
 // outgoing is what a family makes of a request besides its body.

@@ -2,9 +2,10 @@ package vertex
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/providers"
@@ -24,10 +25,10 @@ func (e *geminiEncoder) generationConfig() error {
 	}
 	e.candidates()
 	e.seed()
-	e.modalities()
-	if err := e.configExtras(); err != nil {
+	if err := e.speech(); err != nil {
 		return err
 	}
+	e.forwards("generationConfig.", open-1)
 	if e.w.Len() == open {
 		e.w.Truncate(start)
 		return nil
@@ -163,18 +164,6 @@ func (e *geminiEncoder) logprobs() error {
 	return nil
 }
 
-func (e *geminiEncoder) modalities() {
-	if len(e.q.Modalities) == 0 {
-		return
-	}
-	e.w.Key("responseModalities")
-	e.w.BeginArray()
-	for _, m := range e.q.Modalities {
-		e.w.String(strings.ToUpper(m))
-	}
-	e.w.EndArray()
-}
-
 func (e *geminiEncoder) responseFormat() error {
 	f := e.q.ResponseFormat
 	if f == nil || f.Type == "" || f.Type == "text" {
@@ -200,14 +189,23 @@ func (e *geminiEncoder) responseFormat() error {
 	return nil
 }
 
-// labels writes the labels, after checking what the platform would refuse.
+// labels writes the labels, after checking what the platform would refuse, and
+// those made from the call's metadata.
 func (e *geminiEncoder) labels() error {
-	if len(e.q.Labels) == 0 {
+	hints := e.in.target.Labels
+	if len(e.q.Labels) == 0 && len(hints) == 0 {
 		return nil
 	}
 	keys, err := checkLabels(e.q.Labels)
 	if err != nil {
 		return err
+	}
+	hinted, left := hintedLabels(hints, e.q.Labels)
+	if left > 0 {
+		e.warnf(providers.WarnUnsupported, "labels", strconv.Itoa(left)+" labels made from metadata were left out: 64 at most")
+	}
+	if len(keys)+len(hinted) == 0 {
+		return nil
 	}
 	e.w.Key("labels")
 	e.w.BeginObject()
@@ -215,106 +213,10 @@ func (e *geminiEncoder) labels() error {
 		e.w.Key(k)
 		e.w.String(e.q.Labels[k])
 	}
+	for _, k := range slices.Sorted(maps.Keys(hinted)) {
+		e.w.Key(k)
+		e.w.String(hinted[k])
+	}
 	e.w.EndObject()
 	return nil
-}
-
-// extras writes the members that the platform knows by name and warns of the
-// others.
-func (e *geminiEncoder) extras() error {
-	if e.q.User != "" {
-		e.warnf(providers.WarnUnsupported, "user", "left out: "+findParam("user").note)
-	}
-	return e.eachExtra(func(name string, value []byte, p *param, again bool) error {
-		switch {
-		case p == nil:
-			e.warnf(providers.WarnUnknown, name, "left out: the platform does not know it")
-		case p.gemini == reject:
-			return providers.Invalid(name, p.note)
-		case p.gemini == warn:
-			e.warnf(providers.WarnUnsupported, name, "left out: "+p.note)
-		case p.gemini == translate:
-			e.warnf(providers.WarnUnsupported, name, "left out: the request has a field of its own for it")
-		case p.gemini == forward && again:
-			e.warnf(providers.WarnConflict, name, "left out: it is given twice")
-		case p.gemini == forward && !strings.Contains(p.wire, "."):
-			e.w.Key(p.wire)
-			writeCamel(&e.w, value)
-		}
-		return nil
-	})
-}
-
-// configExtras writes the members that belong into generationConfig.
-func (e *geminiEncoder) configExtras() error {
-	return e.eachExtra(func(_ string, value []byte, p *param, again bool) error {
-		if p != nil && p.gemini == forward && !again && strings.HasPrefix(p.wire, "generationConfig.") {
-			e.w.Key(lastSegment(p.wire))
-			writeCamel(&e.w, value)
-		}
-		return nil
-	})
-}
-
-// eachExtra visits the members beyond the schema that are not null, with their
-// row in the parameter table, nil when there is none, and whether the same
-// parameter was there before.
-func (e *geminiEncoder) eachExtra(visit func(name string, value []byte, p *param, again bool) error) error {
-	if len(e.q.Extra) == 0 {
-		return nil
-	}
-	var seen []*param
-	r := jsonx.NewReader(e.q.Extra)
-	for r.Object(); r.NextKey(); {
-		name, value := string(r.Key()), r.Raw()
-		if value == nil || string(value) == "null" {
-			continue
-		}
-		p := findParam(name)
-		if err := visit(name, value, p, slices.Contains(seen, p)); err != nil {
-			return err
-		}
-		seen = append(seen, p)
-	}
-	if r.End() != nil {
-		return providers.Invalid("extra", "not the text of a JSON object")
-	}
-	return nil
-}
-
-// writeCamel writes a JSON value with its object keys in the case that the
-// platform's JSON has.
-func writeCamel(w *jsonx.Writer, raw []byte) {
-	r := jsonx.NewReader(raw)
-	switch r.Kind() {
-	case jsonx.Object:
-		w.BeginObject()
-		for r.Object(); r.NextKey(); {
-			w.AnyKey(camel(string(r.Key())))
-			writeCamel(w, r.Raw())
-		}
-		w.EndObject()
-	case jsonx.Array:
-		w.BeginArray()
-		for r.Array(); r.NextElem(); {
-			writeCamel(w, r.Raw())
-		}
-		w.EndArray()
-	default:
-		w.Raw(raw)
-	}
-}
-
-// camel turns snake_case into lowerCamelCase.
-func camel(s string) string {
-	if !strings.Contains(s, "_") {
-		return s
-	}
-	words := strings.Split(s, "_")
-	for i, word := range words {
-		if i > 0 && word != "" {
-			words[i] = strings.ToUpper(word[:1]) + word[1:]
-		}
-	}
-	return strings.Join(words, "")
 }

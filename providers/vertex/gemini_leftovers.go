@@ -77,8 +77,10 @@ func (l *leftovers) tool(i int, t *providers.Tool) {
 	if f.Strict != nil && *f.Strict {
 		l.tell(toolPath(i, ""), "strict")
 	}
-	if len(t.Extra)+len(f.Extra) > 0 {
+	if len(t.Extra) > 0 && t.Type == "function" { // else options of a platform tool
 		l.unknown("tools["+strconv.Itoa(i)+"].", t.Extra)
+	}
+	if len(f.Extra) > 0 {
 		l.unknown(toolPath(i, ""), f.Extra)
 	}
 }

@@ -48,6 +48,7 @@ type geminiEncoder struct {
 	last    int                  // index of the message that wrote the last part
 	spoke   string               // role of the last part
 	systems int                  // number of system messages
+	extra   []member             // members beyond the schema
 }
 
 func (e *geminiEncoder) warn(w providers.Warning) { e.out.warnings = append(e.out.warnings, w) }
@@ -57,24 +58,23 @@ func (e *geminiEncoder) warnf(code, param, message string) {
 }
 
 func (e *geminiEncoder) request() error {
+	if err := e.collect(); err != nil {
+		return err
+	}
 	e.w.BeginObject()
-	if err := e.contents(); err != nil {
-		return err
-	}
-	if err := e.system(); err != nil {
-		return err
-	}
-	if err := e.tools(); err != nil {
-		return err
-	}
-	if err := e.generationConfig(); err != nil {
-		return err
-	}
-	if err := e.labels(); err != nil {
-		return err
-	}
-	if err := e.extras(); err != nil {
-		return err
+	for _, stage := range [...]func(*geminiEncoder) error{
+		(*geminiEncoder).contents,
+		(*geminiEncoder).system,
+		(*geminiEncoder).tools,
+		(*geminiEncoder).generationConfig,
+		(*geminiEncoder).labels,
+		(*geminiEncoder).cachedContent,
+		(*geminiEncoder).serviceTier,
+		(*geminiEncoder).extras,
+	} {
+		if err := stage(e); err != nil {
+			return err
+		}
 	}
 	e.leftovers()
 	e.w.EndObject()
@@ -178,8 +178,10 @@ func (e *geminiEncoder) part(role string) {
 	e.w.BeginObject()
 }
 
+// endPart ends the part with its signature, unless the platform has refused
+// those of the request.
 func (e *geminiEncoder) endPart(signature string) {
-	if signature != "" {
+	if signature != "" && (!e.in.distrust || signature == sentinelSignature) {
 		e.w.Key("thoughtSignature")
 		e.w.String(signature)
 	}
@@ -196,7 +198,7 @@ func (e *geminiEncoder) endTurn() {
 
 // textPart writes text. Empty text is left out, unless a signature rides on it.
 func (e *geminiEncoder) textPart(role, text, signature string) {
-	if text == "" && signature == "" {
+	if text == "" && (signature == "" || e.in.distrust) {
 		return
 	}
 	e.part(role)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/b650d4bf/gateway/catalog"
+	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -15,6 +16,7 @@ type reasoning struct {
 	off    bool
 	budget int    // tokens; 0 when a level or nothing is given
 	level  string // platform word; "" when a budget or nothing is given
+	hidden bool   // the thoughts themselves are not wanted
 }
 
 // efforts maps reasoning_effort to a level, and to the budget that the platform
@@ -31,12 +33,14 @@ var efforts = map[string]reasoning{
 	"max":     {level: "XHIGH", budget: 32768},
 }
 
-// levelOrder lists the levels, lowest first, with the budget up to which each
-// one stands in for a budget.
-var levelOrder = []struct {
+type levelBudget struct {
 	level  string
 	budget int
-}{{"MINIMAL", 512}, {"LOW", 2048}, {"MEDIUM", 12288}, {"HIGH", 32768}, {"XHIGH", 1 << 30}}
+}
+
+// levelOrder lists the levels, lowest first, with the budget up to which each
+// one stands in for a budget.
+var levelOrder = []levelBudget{{"MINIMAL", 512}, {"LOW", 2048}, {"MEDIUM", 12288}, {"HIGH", 32768}, {"XHIGH", 1 << 30}}
 
 // thinking writes thinkingConfig by the model table: a budget or a level, never
 // both.
@@ -59,6 +63,13 @@ func (e *geminiEncoder) thinking() error {
 // wantedReasoning reads thinking, which wins, or reasoning_effort.
 func (e *geminiEncoder) wantedReasoning() (*reasoning, error) {
 	t, effort := e.q.Thinking, e.q.ReasoningEffort
+	raw, path := e.take("thinking_config")
+	if raw != nil {
+		if t == nil && effort == "" {
+			return nativeThinking(path, raw)
+		}
+		e.warnf(providers.WarnConflict, path, "left out: thinking or reasoning_effort is given too")
+	}
 	if t != nil {
 		if effort != "" {
 			e.warnf(providers.WarnConflict, "reasoning_effort", "left out: thinking is given too")
@@ -74,6 +85,33 @@ func (e *geminiEncoder) wantedReasoning() (*reasoning, error) {
 	}
 	want.param = "reasoning_effort"
 	return &want, nil
+}
+
+// nativeThinking reads the setting in the platform's own terms. It goes through
+// the model table like any other.
+func nativeThinking(path string, raw []byte) (*reasoning, error) {
+	want := &reasoning{param: path}
+	for name, value := range jsonx.Members(raw) {
+		r := jsonx.NewReader(value)
+		switch camel(name) {
+		case "includeThoughts":
+			want.hidden = !r.Bool()
+		case "thinkingBudget":
+			n := r.Int()
+			want.budget, want.off = int(max(n, 0)), n == 0
+		case "thinkingLevel":
+			want.level = strings.ToUpper(r.String())
+		default:
+			return nil, providers.Invalid(path+"."+name, "use thinking_budget, thinking_level and include_thoughts")
+		}
+		if r.Err() != nil {
+			return nil, providers.Invalid(path+"."+name, "not a value that the platform takes here")
+		}
+	}
+	if want.level != "" && !slices.ContainsFunc(levelOrder, func(l levelBudget) bool { return l.level == want.level }) {
+		return nil, providers.Invalid(path+".thinking_level", "must be MINIMAL, LOW, MEDIUM, HIGH or XHIGH")
+	}
+	return want, nil
 }
 
 func (e *geminiEncoder) wantedThinking(t *providers.Thinking) (*reasoning, error) {
@@ -152,7 +190,7 @@ func (e *geminiEncoder) level(want *reasoning, t catalog.Thinking) {
 }
 
 func (e *geminiEncoder) includeThoughts(want *reasoning) {
-	if !want.off {
+	if !want.off && !want.hidden {
 		e.w.Key("includeThoughts")
 		e.w.Bool(true)
 	}

@@ -8,27 +8,20 @@ import (
 	"github.com/b650d4bf/gateway/providers"
 )
 
-// searchTools maps the function names that ask for search grounding to the
-// platform's tool.
-//
-// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/grounding/grounding-with-google-search
-var searchTools = map[string]string{
-	"web_search": "googleSearch", "google_search": "googleSearch", "googleSearch": "googleSearch",
-	"web_search_retrieval":    "googleSearchRetrieval",
-	"google_search_retrieval": "googleSearchRetrieval",
-	"googleSearchRetrieval":   "googleSearchRetrieval",
-}
-
 // maxFunctions is the most function declarations of one request.
 const maxFunctions = 512
 
 // tools writes the declarations and how the model may choose among them.
 func (e *geminiEncoder) tools() error {
 	mode, names, err := e.toolMode()
-	if err != nil || len(e.q.Tools) == 0 {
+	if err != nil {
 		return err
 	}
-	if e.q.ParallelToolCalls != nil && !*e.q.ParallelToolCalls {
+	stream := e.streamArguments()
+	if len(e.q.Tools) == 0 && len(e.extra) == 0 {
+		return nil
+	}
+	if p := e.q.ParallelToolCalls; p != nil && !*p && len(e.q.Tools) > 0 {
 		e.warnf(providers.WarnUnsupported, "parallel_tool_calls", "left out: the platform has no such switch")
 	}
 	start := e.w.Len()
@@ -39,22 +32,42 @@ func (e *geminiEncoder) tools() error {
 	if err != nil {
 		return err
 	}
+	p := platformEncoder{geminiEncoder: e, functions: functions > 0}
 	if mode != "NONE" { // which is about functions alone
-		e.searches()
+		if err := p.write(); err != nil {
+			return err
+		}
 	}
 	if e.w.Len() == open {
 		e.w.Truncate(start)
 		return nil
 	}
 	e.w.EndArray()
-	switch {
-	case mode == "":
-	case functions > 0:
-		e.toolConfig(mode, names)
-	case mode == "ANY" || mode == "VALIDATED":
-		e.warnf(providers.WarnUnsupported, "tool_choice", "left out: it is about functions, and there are none")
+	if functions == 0 && !p.declares {
+		if mode == "ANY" || mode == "VALIDATED" {
+			e.warnf(providers.WarnUnsupported, "tool_choice", "left out: it is about functions, and there are none")
+		}
+		mode, stream = "", false
 	}
+	e.toolConfig(mode, names, stream, p.place)
 	return nil
+}
+
+// streamArguments reports whether the arguments of calls are to come in pieces.
+func (e *geminiEncoder) streamArguments() bool {
+	raw, path := e.take("stream_function_call_arguments")
+	if string(raw) != "true" {
+		return false
+	}
+	switch {
+	case !e.in.stream:
+		e.warnf(providers.WarnUnsupported, path, "left out: the answer is not streamed")
+	case !e.m.facts.StreamsArguments:
+		e.warnf(providers.WarnUnsupported, path, "left out: this model gives arguments whole")
+	default:
+		return true
+	}
+	return false
 }
 
 // declarations writes all functions into one tool, and returns how many.
@@ -86,7 +99,7 @@ func (e *geminiEncoder) declarations() (int, error) {
 }
 
 func (e *geminiEncoder) isFunction(t *providers.Tool) bool {
-	return t.Type == "function" && searchTools[t.Function.Name] == ""
+	return t.Type == "function" && findPlatformTool(t.Function.Name) == nil
 }
 
 // allowed reports whether the tool choice leaves the function in. The platform
@@ -123,30 +136,6 @@ func (e *geminiEncoder) declaration(i int, f *providers.FunctionDefinition) erro
 	return nil
 }
 
-// searches writes the platform tools, each by itself.
-func (e *geminiEncoder) searches() {
-	for i := range e.q.Tools {
-		t := &e.q.Tools[i]
-		if e.isFunction(t) || t.Type == "function" && !e.allowed(t.Function.Name) {
-			continue
-		}
-		name := t.Function.Name
-		if t.Type != "function" {
-			name = t.Type
-		}
-		wire := searchTools[name]
-		if wire == "" {
-			e.warnf(providers.WarnUnsupported, "tools["+strconv.Itoa(i)+"].type", "left out: tools of this type are not known")
-			continue
-		}
-		e.w.BeginObject()
-		e.w.Key(wire)
-		e.w.BeginObject()
-		e.w.EndObject()
-		e.w.EndObject()
-	}
-}
-
 // toolModes maps tool_choice to the platform's mode.
 //
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/start/openai
@@ -176,36 +165,53 @@ func (e *geminiEncoder) toolMode() (mode string, names []string, err error) {
 		return "", nil, providers.Invalid("tool_choice", "must be none, auto, required, validated or a function by name")
 	case len(e.q.Tools) == 0 && mode != "NONE" && c.Mode != "auto":
 		return "", nil, providers.Invalid("tool_choice", "needs tools to choose from")
-	case c.Mode == "function" && searchTools[c.Name] != "":
-		return "", nil, providers.Invalid("tool_choice", "the model itself decides when to search: give auto")
+	case c.Mode == "function" && findPlatformTool(c.Name) != nil:
+		return "", nil, providers.Invalid("tool_choice", "the model itself decides when to use a tool of the platform: give auto")
 	}
 	for _, name := range slices.Concat(names, c.Allowed) {
 		if !e.given(name) {
 			return "", nil, providers.Invalid("tool_choice", "names a function that is not in tools")
 		}
-		if c.Mode == "allowed_tools" && searchTools[name] == "" {
+		if c.Mode == "allowed_tools" && findPlatformTool(name) == nil {
 			names = append(names, name)
 		}
 	}
 	return mode, names, nil
 }
 
-func (e *geminiEncoder) toolConfig(mode string, names []string) {
+// toolConfig writes how the model may choose among the functions, and the place
+// that maps are asked about.
+func (e *geminiEncoder) toolConfig(mode string, names []string, stream bool, place []byte) {
+	if mode == "" && !stream && place == nil {
+		return
+	}
 	e.w.Key("toolConfig")
 	e.w.BeginObject()
-	e.w.Key("functionCallingConfig")
-	e.w.BeginObject()
-	e.w.Key("mode")
-	e.w.String(mode)
-	if mode == "ANY" && len(names) > 0 {
-		e.w.Key("allowedFunctionNames")
-		e.w.BeginArray()
-		for _, name := range names {
-			e.w.String(name)
+	if mode != "" || stream {
+		e.w.Key("functionCallingConfig")
+		e.w.BeginObject()
+		if mode != "" {
+			e.w.Key("mode")
+			e.w.String(mode)
 		}
-		e.w.EndArray()
+		if mode == "ANY" && len(names) > 0 {
+			e.w.Key("allowedFunctionNames")
+			e.w.BeginArray()
+			for _, name := range names {
+				e.w.String(name)
+			}
+			e.w.EndArray()
+		}
+		if stream {
+			e.w.Key("streamFunctionCallArguments")
+			e.w.Bool(true)
+		}
+		e.w.EndObject()
 	}
-	e.w.EndObject()
+	if place != nil {
+		e.w.Key("retrievalConfig")
+		writeCamel(&e.w, place)
+	}
 	e.w.EndObject()
 }
 

@@ -82,6 +82,9 @@ func sameText(m *providers.Message) bool {
 // the current turn must have one: a lost one is stood in for.
 func (e *geminiEncoder) call(i, j int, c *providers.ToolCall) {
 	signature := callSignature(c)
+	if e.in.distrust {
+		signature = ""
+	}
 	if signature == "" && j == 0 && i > e.turn && e.m.facts.NeedsSignatures {
 		signature = sentinelSignature
 		e.warnf(providers.WarnSignature, messagePath(i, "tool_calls[0].function.thought_signature"),

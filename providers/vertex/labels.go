@@ -3,6 +3,7 @@ package vertex
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/b650d4bf/gateway/providers"
 )
@@ -14,7 +15,7 @@ import (
 //
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/add-labels-to-api-calls
 func checkLabels(labels map[string]string) ([]string, error) {
-	if len(labels) > 64 {
+	if len(labels) > maxLabels {
 		return nil, providers.Invalid("labels", "64 labels at most")
 	}
 	keys := slices.Sorted(maps.Keys(labels))
@@ -28,6 +29,42 @@ func checkLabels(labels map[string]string) ([]string, error) {
 		}
 	}
 	return keys, nil
+}
+
+// maxLabels is the most labels of one request.
+const maxLabels = 64
+
+// hintedLabels returns the labels made from the call's metadata, fitted to the
+// platform's grammar: upper case is lowered, what can't stand is an underscore,
+// what is too long is cut, and empty values are nothing. It reports how many
+// found no room beside the request's own labels, which win.
+func hintedLabels(hints, own map[string]string) (labels map[string]string, left int) {
+	for _, name := range slices.Sorted(maps.Keys(hints)) {
+		key, value := fitLabel(name), fitLabel(hints[name])
+		_, given := own[key]
+		if value == "" || given || key == "" || key[0] < 'a' || key[0] > 'z' {
+			continue
+		}
+		if len(own)+len(labels) >= maxLabels {
+			left++
+			continue
+		}
+		if labels == nil {
+			labels = make(map[string]string, len(hints))
+		}
+		labels[key] = value
+	}
+	return labels, left
+}
+
+func fitLabel(s string) string {
+	fit := strings.Map(func(c rune) rune {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return '_'
+		}
+		return c
+	}, strings.ToLower(s))
+	return fit[:min(len(fit), 63)]
 }
 
 func isLabel(s string) bool { return len(s) <= 63 && onlyFrom(s, "_-") }

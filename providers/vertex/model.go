@@ -14,8 +14,10 @@ type model struct {
 	// resource is a full resource name, which is used as it is, and location
 	// the place it names.
 	resource, location string
-	// facts is what the model table knows; never nil.
-	facts *catalog.Model
+	// facts is what the model table knows; never nil. borrowed says that they
+	// are those of a related model.
+	facts    *catalog.Model
+	borrowed bool
 }
 
 // publisher is one row of the publisher table: whose models exist, on which
@@ -147,7 +149,7 @@ func (m *model) lookup(table *catalog.Models) []providers.Warning {
 	if row == nil {
 		row = &catalog.Model{Publisher: m.publisher}
 	}
-	m.facts = row
+	m.facts, m.borrowed = row, true
 	return []providers.Warning{{
 		Code: providers.WarnUnknownModel, Param: "model",
 		Message: "the model is not in the model table; the facts of " + row.Name + " are used",

@@ -1,5 +1,7 @@
 package vertex
 
+import "strings"
+
 // action is what happens to a request member on its way to a family.
 type action uint8
 
@@ -20,87 +22,110 @@ type param struct {
 	wire string
 	note string
 	link string
+	// extension says that the member comes beyond the schema's own fields.
+	extension bool
 }
 
 const (
-	inferencePage = "https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference"
-	safetyPage    = "https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/configure-safety-filters"
-	cachePage     = "https://cloud.google.com/vertex-ai/generative-ai/docs/context-cache/context-cache-overview"
-	labelsPage    = "https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/add-labels-to-api-calls"
-	toolsPage     = "https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling"
-	thinkPage     = "https://cloud.google.com/vertex-ai/generative-ai/docs/thinking"
-	jsonPage      = "https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/control-generated-output"
-	armorPage     = "https://cloud.google.com/security-command-center/docs/model-armor-vertex-integration"
-	imagePage     = "https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/image-generation"
-	speechPage    = "https://cloud.google.com/vertex-ai/generative-ai/docs/speech/text-to-speech"
+	inferencePage  = "https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference"
+	safetyPage     = "https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/configure-safety-filters"
+	cachePage      = "https://cloud.google.com/vertex-ai/generative-ai/docs/context-cache/context-cache-overview"
+	labelsPage     = "https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/add-labels-to-api-calls"
+	toolsPage      = "https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling"
+	thinkPage      = "https://cloud.google.com/vertex-ai/generative-ai/docs/thinking"
+	jsonPage       = "https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/control-generated-output"
+	armorPage      = "https://cloud.google.com/security-command-center/docs/model-armor-vertex-integration"
+	imagePage      = "https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/image-generation"
+	searchPage     = "https://cloud.google.com/vertex-ai/generative-ai/docs/grounding/grounding-with-google-search"
+	throughputPage = "https://cloud.google.com/vertex-ai/generative-ai/docs/priority-paygo"
+	speechPage     = "https://cloud.google.com/vertex-ai/generative-ai/docs/speech/text-to-speech"
 )
 
 // params is the parameter table. A member that is in no row is unknown to the
 // platform and left out with a warning.
 var params = []param{
-	{"model", translate, "(path)", "slug and publisher prefix are taken off", inferencePage},
-	{"messages", translate, "contents, systemInstruction", "system messages merge; same-role turns merge", inferencePage},
-	{"max_tokens", translate, "generationConfig.maxOutputTokens", "thinking counts against it", inferencePage},
-	{"max_completion_tokens", translate, "generationConfig.maxOutputTokens", "wins over max_tokens", inferencePage},
-	{"temperature", translate, "generationConfig.temperature", "warned and left out where ignored", inferencePage},
-	{"top_p", translate, "generationConfig.topP", "warned and left out where ignored", inferencePage},
-	{"top_k", translate, "generationConfig.topK", "warned and left out where ignored", inferencePage},
-	{"n", translate, "generationConfig.candidateCount", "shared among several requests where the model gives fewer in one", inferencePage},
-	{"stop", translate, "generationConfig.stopSequences", "five at most", inferencePage},
-	{"seed", translate, "generationConfig.seed", "reduced to 32 bits, with a warning", inferencePage},
-	{"presence_penalty", translate, "generationConfig.presencePenalty", "warned and left out where refused", inferencePage},
-	{"frequency_penalty", translate, "generationConfig.frequencyPenalty", "warned and left out where refused", inferencePage},
-	{"logprobs", translate, "generationConfig.responseLogprobs", "", inferencePage},
-	{"top_logprobs", translate, "generationConfig.logprobs", "20 at most", inferencePage},
-	{"stream", local, "(verb)", "chooses the method", inferencePage},
-	{"stream_options", local, "", "include_usage adds a last chunk", inferencePage},
-	{"tools", translate, "tools", "functions and search", toolsPage},
-	{"tool_choice", translate, "toolConfig.functionCallingConfig", "", toolsPage},
-	{"parallel_tool_calls", warn, "", "the platform has no such switch", toolsPage},
-	{"response_format", translate, "generationConfig.responseMimeType, responseJsonSchema", "", jsonPage},
-	{"reasoning_effort", translate, "generationConfig.thinkingConfig", "by the model table", thinkPage},
-	{"thinking", translate, "generationConfig.thinkingConfig", "wins over reasoning_effort", thinkPage},
-	{"modalities", translate, "generationConfig.responseModalities", "in upper case", imagePage},
-	{"labels", translate, "labels", "checked before sending", labelsPage},
-	{"user", warn, "", "the platform has no end-user id", inferencePage},
+	{"model", translate, "(path)", "slug and publisher prefix are taken off", inferencePage, false},
+	{"messages", translate, "contents, systemInstruction", "system messages merge; same-role turns merge", inferencePage, false},
+	{"max_tokens", translate, "generationConfig.maxOutputTokens", "thinking counts against it", inferencePage, false},
+	{"max_completion_tokens", translate, "generationConfig.maxOutputTokens", "wins over max_tokens", inferencePage, false},
+	{"temperature", translate, "generationConfig.temperature", "warned and left out where ignored", inferencePage, false},
+	{"top_p", translate, "generationConfig.topP", "warned and left out where ignored", inferencePage, false},
+	{"top_k", translate, "generationConfig.topK", "warned and left out where ignored", inferencePage, false},
+	{"n", translate, "generationConfig.candidateCount", "shared among several requests where the model gives fewer in one", inferencePage, false},
+	{"stop", translate, "generationConfig.stopSequences", "five at most", inferencePage, false},
+	{"seed", translate, "generationConfig.seed", "reduced to 32 bits, with a warning", inferencePage, false},
+	{"presence_penalty", translate, "generationConfig.presencePenalty", "warned and left out where refused", inferencePage, false},
+	{"frequency_penalty", translate, "generationConfig.frequencyPenalty", "warned and left out where refused", inferencePage, false},
+	{"logprobs", translate, "generationConfig.responseLogprobs", "", inferencePage, false},
+	{"top_logprobs", translate, "generationConfig.logprobs", "20 at most", inferencePage, false},
+	{"stream", local, "(verb)", "chooses the method", inferencePage, false},
+	{"stream_options", local, "", "include_usage adds a last chunk", inferencePage, false},
+	{"tools", translate, "tools", "functions and search", toolsPage, false},
+	{"tool_choice", translate, "toolConfig.functionCallingConfig", "", toolsPage, false},
+	{"parallel_tool_calls", warn, "", "the platform has no such switch", toolsPage, false},
+	{"response_format", translate, "generationConfig.responseMimeType, responseJsonSchema, responseSchema", "", jsonPage, false},
+	{"reasoning_effort", translate, "generationConfig.thinkingConfig", "by the model table", thinkPage, false},
+	{"thinking", translate, "generationConfig.thinkingConfig", "wins over reasoning_effort", thinkPage, false},
+	{"modalities", translate, "generationConfig.responseModalities", "in upper case", imagePage, false},
+	{"labels", translate, "labels", "checked before sending", labelsPage, false},
+	{"user", local, "", "metadata _user of the call, for observers, logs and labels", labelsPage, false},
 
 	// Members the platform knows by that name, in either case style.
-	{"safety_settings", forward, "safetySettings", "", safetyPage},
-	{"cached_content", forward, "cachedContent", "", cachePage},
-	{"model_armor_config", forward, "modelArmorConfig", "", armorPage},
-	{"output_config", forward, "outputConfig", "", inferencePage},
-	{"image_config", forward, "generationConfig.imageConfig", "", imagePage},
-	{"media_resolution", forward, "generationConfig.mediaResolution", "", inferencePage},
-	{"speech_config", forward, "generationConfig.speechConfig", "", speechPage},
-	{"audio_timestamp", forward, "generationConfig.audioTimestamp", "", inferencePage},
-	{"routing_config", forward, "generationConfig.routingConfig", "", inferencePage},
-	{"audio_transcription_config", forward, "generationConfig.audioTranscriptionConfig", "", inferencePage},
-	{"translation_config", forward, "generationConfig.translationConfig", "", inferencePage},
-	{"enable_affective_dialog", forward, "generationConfig.enableAffectiveDialog", "", inferencePage},
-	{"continuation_token", forward, "continuationToken", "goes on with a long answer", inferencePage},
+	{"safety_settings", forward, "safetySettings", "", safetyPage, false},
+	{"model_armor_config", forward, "modelArmorConfig", "", armorPage, false},
+	{"output_config", forward, "outputConfig", "", inferencePage, false},
+	{"image_config", forward, "generationConfig.imageConfig", "", imagePage, false},
+	{"media_resolution", forward, "generationConfig.mediaResolution", "", inferencePage, false},
+	{"speech_config", forward, "generationConfig.speechConfig", "", speechPage, false},
+	{"audio_timestamp", forward, "generationConfig.audioTimestamp", "", inferencePage, false},
+	{"routing_config", forward, "generationConfig.routingConfig", "", inferencePage, false},
+	{"audio_transcription_config", forward, "generationConfig.audioTranscriptionConfig", "", inferencePage, false},
+	{"translation_config", forward, "generationConfig.translationConfig", "", inferencePage, false},
+	{"enable_affective_dialog", forward, "generationConfig.enableAffectiveDialog", "", inferencePage, false},
+	{"continuation_token", forward, "continuationToken", "goes on with a long answer", inferencePage, false},
 
-	// Members of the OpenAI schema that have no counterpart yet.
-	{"audio", warn, "", "give speech_config instead", speechPage},
-	{"service_tier", warn, "", "give the request-type header instead", inferencePage},
-	{"metadata", local, "", "metadata of the call, for observers and logs", labelsPage},
-	{"store", warn, "", "the platform keeps no completions", inferencePage},
-	{"logit_bias", warn, "", "the platform has no such parameter", inferencePage},
-	{"prediction", warn, "", "the platform has no such parameter", inferencePage},
-	{"verbosity", warn, "", "the platform has no such parameter", inferencePage},
-	{"web_search_options", warn, "", "give a web_search tool instead", toolsPage},
-	{"functions", reject, "", "superseded by tools", toolsPage},
-	{"function_call", reject, "", "superseded by tool_choice", toolsPage},
-	{"prompt_cache_key", warn, "", "the platform caches prefixes by itself", cachePage},
-	{"safety_identifier", warn, "", "the platform has no end-user id", inferencePage},
+	// Members beyond the schema's own fields that take another form.
+	{"cached_content", translate, "cachedContent", "the name of a cache, short or in full", cachePage, true},
+	{"audio", translate, "generationConfig.speechConfig", "the voice; as wav or pcm16", speechPage, true},
+	{"service_tier", translate, "(header)", "priority and flex, or dedicated and shared; auto and default say nothing", throughputPage, true},
+	{"web_search_options", translate, "tools", "googleSearch, without options", searchPage, true},
+	{"thinking_config", translate, "generationConfig.thinkingConfig", "as thinking; thinking and reasoning_effort win", thinkPage, true},
+	{"stream_function_call_arguments", translate, "toolConfig.functionCallingConfig.streamFunctionCallArguments", "in streams, where the model can", toolsPage, true},
+	{"google.tools", translate, "tools", "tools in the platform's own form", toolsPage, true},
+	{"thought_tag_marker", warn, "", "thoughts come in content_blocks", thinkPage, true},
+
+	// Members of the OpenAI schema that have no counterpart.
+	{"metadata", local, "", "metadata of the call, for observers and logs", labelsPage, false},
+	{"store", warn, "", "the platform keeps no completions", inferencePage, false},
+	{"logit_bias", warn, "", "the platform has no such parameter", inferencePage, false},
+	{"prediction", warn, "", "the platform has no such parameter", inferencePage, false},
+	{"verbosity", warn, "", "the platform has no such parameter", inferencePage, false},
+	{"functions", reject, "", "superseded by tools", toolsPage, false},
+	{"function_call", reject, "", "superseded by tool_choice", toolsPage, false},
+	{"prompt_cache_key", warn, "", "the platform caches prefixes by itself", cachePage, false},
+	{"safety_identifier", warn, "", "the platform has no end-user id", inferencePage, false},
 }
 
-// findParam returns the row of a member, by its snake_case name or by the
-// camelCase name the platform gives it.
+// findParam returns the row of a member; one beyond the schema's own fields is
+// found in either case style.
 func findParam(name string) *param {
 	for i := range params {
 		p := &params[i]
-		if p.name == name || p.gemini == forward && lastSegment(p.wire) == name {
+		if p.name == name || (p.gemini == forward || p.extension) && camel(p.name) == name {
 			return p
+		}
+	}
+	return nil
+}
+
+// findWire returns the row of a path in the platform's request.
+func findWire(path string) *param {
+	parent, name := path[:len(path)-len(lastSegment(path))], lastSegment(path)
+	for i := range params {
+		for j, wire := range strings.Split(params[i].wire, ", ") {
+			if wire == path || j > 0 && wire == name && strings.HasPrefix(params[i].wire, parent) {
+				return &params[i]
+			}
 		}
 	}
 	return nil

@@ -47,6 +47,9 @@ type Config struct {
 	// MaxResponse bounds an answer, or one event of a stream, in bytes; default
 	// [DefaultMaxResponse].
 	MaxResponse int
+	// CheckTools refuses, before anything is sent, tools that the model does not
+	// take together. By default the platform refuses them, whose rules change.
+	CheckTools bool
 }
 
 // Provider is the Vertex AI provider. It is safe for concurrent use.
@@ -54,6 +57,7 @@ type Provider struct {
 	client *transport.Client
 	models *catalog.Models
 	limit  int
+	check  bool // Config.CheckTools
 	gemini geminiFamily
 	folds  sync.Pool // of *providers.Accumulator, empty
 	learnt lessons
@@ -76,6 +80,7 @@ func New(cfg Config) *Provider {
 		client: transport.New(cfg.Transport, max(0, cfg.ConnectTimeout)),
 		models: cfg.Models,
 		limit:  cfg.MaxResponse,
+		check:  cfg.CheckTools,
 		gemini: geminiFamily{rooms: new(sync.Pool)},
 	}
 }
@@ -204,7 +209,7 @@ func addAll(acc *providers.Accumulator, chunks []*providers.ChatCompletionChunk)
 // choices asked for take. Whatever can be known to be wrong is an error before
 // anything is sent.
 func (p *Provider) prepare(t *providers.Target, req *providers.ChatCompletionRequest, c *call, stream bool) (shares int, err error) {
-	c.in = request{chat: req, target: t, stream: stream}
+	c.in = request{chat: req, target: t, stream: stream, oneTool: p.check}
 	if c.in.model, err = parseModel(t.Model); err != nil {
 		return 0, err
 	}

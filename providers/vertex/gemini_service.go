@@ -1,0 +1,97 @@
+package vertex
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/b650d4bf/gateway/internal/jsonx"
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// cachedContent writes the resource name of the cache that the request goes on
+// from. The cache holds the system message and the tools, and the platform
+// refuses them beside it.
+//
+// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/context-cache/context-cache-use
+func (e *geminiEncoder) cachedContent() error {
+	raw, path := e.take("cached_content")
+	if raw == nil {
+		return nil
+	}
+	r := jsonx.NewReader(raw)
+	name := r.String()
+	switch {
+	case r.Err() != nil || name == "":
+		return providers.Invalid(path, "must be the name of a cache, such as cachedContents/ID")
+	case e.m.facts.NoExplicitCache && !e.m.borrowed:
+		return providers.Invalid(path, "this model takes no cache by name: send the content itself, whose prefix the platform caches by itself")
+	case e.systems > 0 || len(e.q.Tools) > 0:
+		return providers.Invalid(path, "system messages and tools belong into the cache: leave them out of a request that uses one")
+	}
+	if name, ok := cacheName(name, e.in.target); ok {
+		e.w.Key("cachedContent")
+		e.w.String(name)
+		return nil
+	}
+	return providers.Invalid(path, "not the name of a cache: give ID, cachedContents/ID or projects/P/locations/L/cachedContents/ID")
+}
+
+// cacheName returns the full resource name of a cache that is named in short or
+// in full.
+func cacheName(name string, t *providers.Target) (string, bool) {
+	seg := strings.Split(name, "/")
+	switch {
+	case len(seg) == 6 && seg[0] == "projects" && seg[2] == "locations" && seg[4] == "cachedContents":
+		return name, isProject(seg[1]) && isRegion(seg[3]) && isSegment(seg[5])
+	case len(seg) == 2 && seg[0] == "cachedContents":
+		seg = seg[1:]
+	case len(seg) != 1:
+		return "", false
+	}
+	return "projects/" + t.ProjectID + "/locations/" + t.Region + "/cachedContents/" + seg[0],
+		isSegment(seg[0]) && isProject(t.ProjectID) && isRegion(t.Region)
+}
+
+// serviceTiers maps service_tier to the header that asks for it. The OpenAI
+// words priority and flex are classes of pay-as-you-go; dedicated and shared
+// choose between provisioned throughput and pay-as-you-go.
+//
+// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/priority-paygo
+// and https://cloud.google.com/vertex-ai/generative-ai/docs/provisioned-throughput/use-provisioned-throughput
+var serviceTiers = map[string]string{
+	"auto": "", "default": "", "standard": "",
+	"priority": "X-Vertex-Ai-Llm-Shared-Request-Type", "flex": "X-Vertex-Ai-Llm-Shared-Request-Type",
+	"dedicated": "X-Vertex-Ai-Llm-Request-Type", "shared": "X-Vertex-Ai-Llm-Request-Type",
+}
+
+// serviceTier asks for a class of service by a header.
+func (e *geminiEncoder) serviceTier() error {
+	raw, path := e.take("service_tier")
+	if raw == nil {
+		return nil
+	}
+	r := jsonx.NewReader(raw)
+	tier := r.String()
+	header, ok := serviceTiers[tier]
+	switch {
+	case r.Err() != nil:
+		return providers.Invalid(path, "must be a string")
+	case !ok:
+		e.warnf(providers.WarnUnsupported, path, "left out: the platform knows priority, flex, dedicated, shared, auto and default")
+	case header != "":
+		e.out.header = http.Header{header: {tier}}
+		e.warnRegionalTier(path, tier)
+	}
+	return nil
+}
+
+// warnRegionalTier tells that a region takes the header and ignores it.
+func (e *geminiEncoder) warnRegionalTier(path, tier string) {
+	region := e.in.target.Region
+	if e.m.location != "" {
+		region = e.m.location
+	}
+	if tier == "priority" && region != "global" && region != "us" && region != "eu" {
+		e.warnf(providers.WarnUnsupported, path, "the platform ignores it in a single region: use global, us or eu")
+	}
+}

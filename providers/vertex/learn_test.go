@@ -1,0 +1,129 @@
+package vertex_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// script answers with one body after the other, the last one again and again;
+// a body that begins with a status is a refusal.
+type script struct {
+	answers []string
+	sent    []string
+}
+
+func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	_ = r.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	s.sent = append(s.sent, string(body))
+	text := s.answers[min(len(s.sent), len(s.answers))-1]
+	status := http.StatusOK
+	if message, ok := strings.CutPrefix(text, "400 "); ok {
+		status, text = http.StatusBadRequest, rpcError(400, "INVALID_ARGUMENT", message)
+	}
+	return &http.Response{StatusCode: status, Header: http.Header{}, ContentLength: -1, Request: r, Body: io.NopCloser(strings.NewReader(text))}, nil
+}
+
+const calledTool = `"messages":[{"role":"user","content":"hi"},` +
+	`{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}","thought_signature":"c2ln"}}]},` +
+	`{"role":"tool","tool_call_id":"c1","content":"ok"}]`
+
+func askAgain(t *testing.T, model string, rt http.RoundTripper, times int) []string {
+	t.Helper()
+	p := newProvider(t, rt)
+	var outcomes []string
+	for range times {
+		q := decodeRequest(t, []byte(`{"model":"`+model+`",`+calledTool+`}`))
+		answer, err := p.ChatCompletion(t.Context(), target(model), q)
+		switch {
+		case err != nil:
+			outcomes = append(outcomes, "error "+string(code(err)))
+		default:
+			var codes []string
+			for _, w := range answer.Meta.Warnings {
+				codes = append(codes, w.Code)
+			}
+			outcomes = append(outcomes, "ok "+strings.Join(codes, " "))
+		}
+	}
+	return outcomes
+}
+
+func TestRefusedIDsAreLearnt(t *testing.T) {
+	const refusal = `400 Invalid JSON payload received. Unknown name "id" at 'contents[1].parts[0].function_call': Cannot find field.`
+	rt := &script{answers: []string{refusal, okAnswer}}
+	got := askAgain(t, "gemini-3-flash", rt, 2)
+	if diff := cmp.Diff([]string{"ok " + providers.WarnAdjusted, "ok "}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	var ids []int
+	for _, body := range rt.sent {
+		ids = append(ids, strings.Count(body, `"id":"c1"`))
+	}
+	if diff := cmp.Diff([]int{2, 0, 0}, ids); diff != "" {
+		t.Errorf("ids in the bodies (-want +got)\n%s", diff)
+	}
+}
+
+func TestARefusedSignatureIsReplacedOnce(t *testing.T) {
+	for _, refusal := range []string{"400 Corrupted thought signature.", "400 Invalid thought signature"} {
+		rt := &script{answers: []string{refusal, okAnswer}}
+		got := askAgain(t, "gemini-3.8-flash", rt, 1)
+		if diff := cmp.Diff([]string{"ok " + providers.WarnSignature + " " + providers.WarnSignature}, got); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		if len(rt.sent) != 2 || !strings.Contains(rt.sent[0], "c2ln") || strings.Contains(rt.sent[1], "c2ln") ||
+			!strings.Contains(rt.sent[1], "skip_thought_signature_validator") {
+			t.Errorf("sent %q", rt.sent)
+		}
+	}
+	t.Run("and not again", func(t *testing.T) {
+		rt := &script{answers: []string{"400 Corrupted thought signature."}}
+		if got := askAgain(t, "gemini-3.8-flash", rt, 1); len(rt.sent) != 2 || got[0] != "error invalid_request" {
+			t.Errorf("%v after %d requests", got, len(rt.sent))
+		}
+	})
+}
+
+func TestOtherRefusalsAreNotAskedAgain(t *testing.T) {
+	for _, refusal := range []string{"400 something else", `400 Unknown name "id" at 'labels': Cannot find field.`} {
+		rt := &script{answers: []string{refusal}}
+		if got := askAgain(t, "gemini-3-flash", rt, 1); len(rt.sent) != 1 || got[0] != "error invalid_request" {
+			t.Errorf("%s: %v after %d requests", refusal, got, len(rt.sent))
+		}
+	}
+}
+
+func TestARefusedParameterIsExplained(t *testing.T) {
+	for _, tt := range []struct{ message, detail, param string }{
+		{`Unknown name "thinkingLevel" at 'generation_config.thinking_config': Cannot find field.`, "", "reasoning_effort"},
+		{`Unknown name "presencePenalty" at 'generation_config': Cannot find field.`, "", "presence_penalty"},
+		{`Unknown name "labels": Cannot find field.`, "", "labels"},
+		{`Unknown name "x" at 'contents[1].parts[0]': Cannot find field.`, "", "messages"},
+		{`Unknown name "surprise": Cannot find field.`, "", "surprise"},
+		{"bad", "generation_config.candidate_count", "n"},
+		{"bad", "tools[0].function_declarations[0].parameters", "tools"},
+		{"bad", "generationConfig.responseJsonSchema.properties[0]", "response_format"},
+		{`Unknown name "`, "", ""},
+		{`Unknown name "a' b" at`, "", ""},
+	} {
+		detail := `{}`
+		if tt.detail != "" {
+			detail = `{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"` + tt.detail + `"}]}`
+		}
+		e := refused(t, 400, nil, rpcError(400, "INVALID_ARGUMENT", tt.message, detail))
+		explained := strings.Contains(e.Message, "WithModels")
+		if e.Param != tt.param || explained != (tt.param != "" && tt.param != "surprise") || !strings.HasPrefix(e.Message, tt.message) {
+			t.Errorf("%s %s: about %q: %s", tt.message, tt.detail, e.Param, e.Message)
+		}
+	}
+}
