@@ -1,0 +1,149 @@
+package vertex
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/b650d4bf/gateway/catalog"
+	"github.com/b650d4bf/gateway/internal/testkit"
+)
+
+// geminiPage is the page that the tables make.
+const geminiPage = "../../docs/gemini.md"
+
+const pageHead = `# What becomes of a request to Gemini
+
+Generated from the tables in [` + "`providers/vertex`" + `](../providers/vertex) and [` + "`catalog`" + `](../catalog); ` + "`go test ./providers/vertex -update`" + ` writes it anew.
+
+What happens to a member is one of:
+
+| word | meaning |
+|---|---|
+| forwarded | sent as it is, under the platform's name |
+| translated | sent in another form; what the model can't take as it is given is adjusted and reported as a warning |
+| warned | left out, and reported as a warning beside the answer |
+| refused | an error before anything is sent |
+| used here | for the gateway itself, not sent |
+
+A member that is in no table is left out with a warning. Members may also stand within ` + "`extra_body`, `google` and `generation_config`" + `, as clients nest them,
+and in either case style.
+`
+
+var actionWords = map[action]string{
+	forward: "forwarded", translate: "translated", warn: "warned", reject: "refused", local: "used here",
+}
+
+func TestThePageOfTablesIsUpToDate(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(pageHead)
+	b.WriteString("\n## Parameters\n\n")
+	writeRows(&b, params)
+	b.WriteString("\n## Content parts\n\n")
+	writeRows(&b, contentParts)
+	b.WriteString("\n## Tools of the platform\n\nAsked for by the type of a tool, or by the name of a function. Options stand in the tool, in a member of the tool's name, or in " +
+		"`function.parameters`.\n\n| names | becomes | options | source |\n|---|---|---|---|\n")
+	for _, p := range platformTools {
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s | [page](%s) |\n", strings.Join(p.names, "`, `"), p.wire, codes(p.options), p.link)
+	}
+	b.WriteString("\n## Models\n\nA row answers for every name that begins with it; the longest one wins. An unknown name gets the facts of the newest row, with a warning. " +
+		"`WithModels` replaces rows and adds others.\n\n")
+	writeModels(&b)
+	comparePage(t, geminiPage, b.String())
+}
+
+func comparePage(t *testing.T, path, got string) {
+	t.Helper()
+	if testkit.Updating() {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path) // #nosec G304 -- a page of this repository
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s is not what the tables say (-page +tables, -update rewrites it)\n%s", path, diff)
+	}
+}
+
+func writeRows(b *strings.Builder, rows []param) {
+	b.WriteString("| member | what happens | becomes | note | source |\n|---|---|---|---|---|\n")
+	for _, p := range rows {
+		wire := ""
+		if p.wire != "" {
+			wire = "`" + p.wire + "`"
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s | [page](%s) |\n", p.name, actionWords[p.gemini], wire, p.note, p.link)
+	}
+}
+
+func codes(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return "`" + strings.Join(list, "`, `") + "`"
+}
+
+func writeModels(b *strings.Builder) {
+	b.WriteString("| model | thinks by | answers with | context, output tokens | notes | source |\n|---|---|---|---|---|---|\n")
+	for _, m := range catalog.DefaultModels().All() {
+		if m.Publisher != "google" {
+			continue
+		}
+		outputs := "TEXT"
+		if m.Outputs != nil {
+			outputs = strings.Join(m.Outputs, ", ")
+		}
+		name := m.Name
+		if m.Family {
+			name += "*"
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %d, %d | %s | [page](%s) |\n",
+			name, thinksBy(m.Thinking), outputs, m.ContextTokens, m.OutputTokens, strings.Join(notesOf(&m), "; "), m.Source)
+	}
+}
+
+func thinksBy(t catalog.Thinking) string {
+	switch {
+	case t.ByBudget() && t.CanDisable:
+		return fmt.Sprintf("budget %d–%d, or off", t.MinBudget, t.MaxBudget)
+	case t.ByBudget():
+		return fmt.Sprintf("budget %d–%d", t.MinBudget, t.MaxBudget)
+	case t.ByLevel():
+		return "level " + strings.Join(t.Levels, ", ")
+	}
+	return "does not"
+}
+
+func notesOf(m *catalog.Model) []string {
+	var notes []string
+	for _, n := range []struct {
+		is   bool
+		text string
+	}{
+		{m.NeedsSignatures, "insists on signatures"},
+		{m.CallIDs, "takes ids of calls"},
+		{m.MixesTools, "mixes tools"},
+		{m.JSONWithTools, "JSON beside tools"},
+		{m.MaxCandidates > 1, fmt.Sprintf("%d choices a request", m.MaxCandidates)},
+		{m.IgnoresSampling, "ignores sampling"},
+		{m.NoPenalties, "refuses penalties"},
+		{m.NoPrefill, "refuses prefill"},
+		{m.SchemaForm, "older schema form"},
+		{m.ChainOfThought, "chain of thought in content"},
+		{m.RetrievalOnly, "search by retrieval"},
+		{m.OfficeFiles, "reads office files"},
+		{m.NoExplicitCache, "no caches by name"},
+	} {
+		if n.is {
+			notes = append(notes, n.text)
+		}
+	}
+	return notes
+}
