@@ -2,11 +2,15 @@ module github.com/b650d4bf/gateway/examples
 
 go 1.26.0
 
-require github.com/b650d4bf/gateway v0.0.0
+require (
+	github.com/b650d4bf/gateway v0.0.0
+	github.com/b650d4bf/gateway/structured v0.0.0
+)
 
 require (
 	cloud.google.com/go/auth v0.24.3 // indirect
 	cloud.google.com/go/compute/metadata v0.10.0 // indirect
+	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/googleapis/enterprise-certificate-proxy v0.3.23 // indirect
 	github.com/googleapis/gax-go/v2 v2.27.0 // indirect
 	go.uber.org/multierr v1.10.0 // indirect
@@ -15,7 +19,10 @@ require (
 	golang.org/x/sys v0.49.0 // indirect
 )
 
-replace github.com/b650d4bf/gateway => ../
+replace (
+	github.com/b650d4bf/gateway => ../
+	github.com/b650d4bf/gateway/structured => ../structured
+)
 
 // The module proxy does not serve every revision of genproto that the graph
 // names; this one is served. Nothing of it is built.

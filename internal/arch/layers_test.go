@@ -40,21 +40,22 @@ var layers = []layer{
 	{".", []string{
 		"catalog", "providers", "providers/vertex", "internal/front", "internal/gcpauth", "internal/pipeline",
 	}, []string{authTypes, oauth2, zap}},
+	{"structured", []string{".", "providers"}, []string{"github.com/google/jsonschema-go/jsonschema"}},
 	{"internal/arch", nil, nil},
 	{"internal/testkit", nil, []string{"github.com/google/go-cmp/cmp"}},
-	{"examples/...", []string{".", "catalog", "providers/...", "examples/..."}, []string{"..."}},
+	{"examples/...", []string{".", "catalog", "providers/...", "structured", "examples/..."}, []string{"..."}},
 }
 
 // doors are packages of the standard library that only some directories may
 // import: with a second user, what they are kept for would be done twice.
 var doors = map[string][]string{
-	"encoding/json": {"catalog", "internal/gcpauth", "providers", "providers/vertex/vertextest", "examples/..."},
+	"encoding/json": {"catalog", "internal/gcpauth", "providers", "providers/vertex/vertextest", "structured", "examples/..."},
 	"unsafe":        {"internal/jsonx"},
 	"testing":       {"internal/testkit", "providers/providertest"},
 	"flag":          {"internal/testkit", "examples/..."},
 	"log":           {"examples/..."},
 	"os/exec":       {"examples/..."},
-	"reflect":       nil,
+	"reflect":       {"structured"},
 	"plugin":        nil,
 }
 
