@@ -1,0 +1,6 @@
+//go:build race
+
+package vault
+
+// raceEnabled tells that sync.Pool drops what it is given at random.
+const raceEnabled = true
