@@ -84,6 +84,7 @@ type Client struct {
 	Chat ChatService
 
 	engine   *pipeline.Engine
+	platform *vertex.Provider
 	settings *pipeline.Settings
 	none     *pipeline.Settings // the settings of a call without options
 	models   *catalog.Models
@@ -107,10 +108,11 @@ func New(opts ...ClientOption) (*Client, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	engine := pipeline.New(append([]Provider{vertex.New(vertex.Config{
-		Transport: cfg.transport, ConnectTimeout: cfg.settings.Timeouts.Connect,
-		Models: cfg.models, MaxResponse: cfg.maxResponse, CheckTools: cfg.checkTools,
-	})}, cfg.providers...)...)
+	platform := vertex.New(vertex.Config{
+		Transport: cfg.transport, ConnectTimeout: cfg.settings.Timeouts.Connect, Models: cfg.models,
+		MaxResponse: cfg.maxResponse, CheckTools: cfg.checkTools, Signatures: cfg.signatures,
+	})
+	engine := pipeline.New(append([]Provider{platform}, cfg.providers...)...)
 	err := cfg.addCredentials(engine.Sources())
 	if cfg.settings.Catalog != nil {
 		err = errors.Join(err, engine.CheckCatalog(cfg.settings.Catalog))
@@ -118,11 +120,15 @@ func New(opts ...ClientOption) (*Client, error) {
 	if err != nil {
 		return nil, errors.Join(err, engine.Close())
 	}
-	return newClient(engine, &cfg.settings, cfg.models), nil
+	return newClient(&Client{engine: engine, platform: platform, models: cfg.models}, &cfg.settings), nil
 }
 
-func newClient(engine *pipeline.Engine, settings *pipeline.Settings, models *catalog.Models) *Client {
-	c := &Client{engine: engine, settings: settings, none: &pipeline.Settings{}, models: models}
+// newClient returns a view of the client with the settings.
+func newClient(shared *Client, settings *pipeline.Settings) *Client {
+	c := &Client{
+		engine: shared.engine, platform: shared.platform, models: shared.models,
+		settings: settings, none: &pipeline.Settings{},
+	}
 	c.Chat.Completions.client = c
 	return c
 }
@@ -139,7 +145,7 @@ func (c *Client) With(opts ...Option) (*Client, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return newClient(c.engine, settings, c.models), nil
+	return newClient(c, settings), nil
 }
 
 // Close ends background refreshes and closes idle connections. Calls under way
@@ -188,6 +194,7 @@ type clientConfig struct {
 	models      *catalog.Models
 	maxResponse int
 	checkTools  bool
+	signatures  SignatureMemory
 	providers   []Provider
 }
 

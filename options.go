@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/b650d4bf/gateway/internal/pipeline"
+	"github.com/b650d4bf/gateway/providers/vertex"
 )
 
 // WithMetadataLabels sends the call's metadata along as labels, which the
@@ -19,6 +20,30 @@ func WithMetadataLabels(prefix string) Option {
 		return nil
 	})
 }
+
+// SignatureMemory bounds what a client remembers of thought signatures.
+type SignatureMemory = vertex.SignatureMemory
+
+// SignatureStats counts what became of thought signatures.
+type SignatureStats = vertex.SignatureStats
+
+// WithSignatureMemory bounds the memory from which a tool call gets its thought
+// signature again, when the conversation comes back without it: many OpenAI
+// clients drop members that they do not know, and strict compliance hides them.
+// It is on by default.
+func WithSignatureMemory(m SignatureMemory) ClientOption {
+	return clientOption(func(cfg *clientConfig) error {
+		if m.Entries < 0 || m.Bytes < 0 || m.TTL < 0 {
+			return invalidOption("signature_memory", "a limit must not be negative: Off switches the memory off")
+		}
+		cfg.signatures = m
+		return nil
+	})
+}
+
+// SignatureStats returns the counts of the client's memory of thought
+// signatures. Views of a client share it.
+func (c *Client) SignatureStats() SignatureStats { return c.platform.SignatureStats() }
 
 func isLabelPrefix(s string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyz"

@@ -22,6 +22,8 @@ type request struct {
 	// oneTool says that tools which the model does not take together are refused
 	// before anything is sent.
 	oneTool bool
+	// signatures remembers those of tool calls; nil for nothing.
+	signatures *signatures
 }
 
 // outgoing is what a family makes of a request besides its body.

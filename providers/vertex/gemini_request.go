@@ -8,11 +8,6 @@ import (
 	"github.com/b650d4bf/gateway/providers"
 )
 
-// sentinelSignature stands in for a thought signature that the client lost.
-//
-// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures
-const sentinelSignature = "skip_thought_signature_validator"
-
 // geminiFamily speaks generateContent.
 type geminiFamily struct {
 	rooms *sync.Pool // of *geminiRoom, empty; nil keeps none

@@ -78,18 +78,9 @@ func sameText(m *providers.Message) bool {
 	return text == ""
 }
 
-// call writes a functionCall with its signature. The first call of a step of
-// the current turn must have one: a lost one is stood in for.
+// call writes a functionCall with its signature.
 func (e *geminiEncoder) call(i, j int, c *providers.ToolCall) {
-	signature := callSignature(c)
-	if e.in.distrust {
-		signature = ""
-	}
-	if signature == "" && j == 0 && i > e.turn && e.m.facts.NeedsSignatures {
-		signature = sentinelSignature
-		e.warnf(providers.WarnSignature, messagePath(i, "tool_calls[0].function.thought_signature"),
-			"the thought signature is missing, and the answer may suffer: send the assistant message back as it came")
-	}
+	signature := e.signatureOf(i, j, c)
 	e.part("model")
 	e.w.Key("functionCall")
 	e.w.BeginObject()
@@ -100,6 +91,31 @@ func (e *geminiEncoder) call(i, j int, c *providers.ToolCall) {
 	e.objectText(c.Function.Arguments)
 	e.w.EndObject()
 	e.endPart(signature)
+}
+
+// signatureOf returns the signature of the j-th call of the message i. Of a step,
+// the first call has one and the others do not. A lost one is looked for in
+// memory; the first call of a step of the current turn must have one where the
+// model insists, so that the sentinel stands in as the last resort.
+func (e *geminiEncoder) signatureOf(i, j int, c *providers.ToolCall) string {
+	signature := callSignature(c)
+	switch {
+	case e.in.distrust:
+		signature = ""
+	case signature != "" || j > 0:
+		return signature
+	default:
+		signature = e.in.recall(c)
+	}
+	if signature != "" || j > 0 || i <= e.turn || !e.m.facts.NeedsSignatures {
+		return signature
+	}
+	if e.in.signatures != nil {
+		e.in.signatures.sentinels.Add(1)
+	}
+	e.warnf(providers.WarnSignature, messagePath(i, "tool_calls[0].function.thought_signature"),
+		"the thought signature is missing, and the answer may suffer: send the assistant message back as it came")
+	return sentinelSignature
 }
 
 // callSignature finds the signature where this schema, or the platform's own

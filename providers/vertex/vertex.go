@@ -50,6 +50,8 @@ type Config struct {
 	// CheckTools refuses, before anything is sent, tools that the model does not
 	// take together. By default the platform refuses them, whose rules change.
 	CheckTools bool
+	// Signatures bounds the memory of thought signatures.
+	Signatures SignatureMemory
 }
 
 // Provider is the Vertex AI provider. It is safe for concurrent use.
@@ -61,6 +63,8 @@ type Provider struct {
 	gemini geminiFamily
 	folds  sync.Pool // of *providers.Accumulator, empty
 	learnt lessons
+
+	signatures *signatures
 }
 
 var _ providers.Provider = (*Provider)(nil)
@@ -82,6 +86,8 @@ func New(cfg Config) *Provider {
 		limit:  cfg.MaxResponse,
 		check:  cfg.CheckTools,
 		gemini: geminiFamily{rooms: new(sync.Pool)},
+
+		signatures: newSignatures(cfg.Signatures),
 	}
 }
 
@@ -209,7 +215,7 @@ func addAll(acc *providers.Accumulator, chunks []*providers.ChatCompletionChunk)
 // choices asked for take. Whatever can be known to be wrong is an error before
 // anything is sent.
 func (p *Provider) prepare(t *providers.Target, req *providers.ChatCompletionRequest, c *call, stream bool) (shares int, err error) {
-	c.in = request{chat: req, target: t, stream: stream, oneTool: p.check}
+	c.in = request{chat: req, target: t, stream: stream, oneTool: p.check, signatures: p.signatures}
 	if c.in.model, err = parseModel(t.Model); err != nil {
 		return 0, err
 	}
