@@ -25,6 +25,7 @@ func (e *geminiEncoder) generationConfig() error {
 	}
 	e.seed()
 	e.modalities()
+	e.requestResolution()
 	if err := e.configExtras(); err != nil {
 		return err
 	}

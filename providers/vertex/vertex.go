@@ -47,6 +47,10 @@ type Config struct {
 	// MaxResponse bounds an answer, or one event of a stream, in bytes; default
 	// [DefaultMaxResponse].
 	MaxResponse int
+	// MaxInlineBytes bounds the inline media of one request, in bytes decoded,
+	// in place of the limits that the platform documents: 20 MB in all, 7 MB for
+	// an image or a text, 50 MB for a PDF. Default 0, the documented limits.
+	MaxInlineBytes int
 }
 
 // Provider is the Vertex AI provider. It is safe for concurrent use.
@@ -75,7 +79,7 @@ func New(cfg Config) *Provider {
 		client: transport.New(cfg.Transport, max(0, cfg.ConnectTimeout)),
 		models: cfg.Models,
 		limit:  cfg.MaxResponse,
-		gemini: geminiFamily{rooms: new(sync.Pool)},
+		gemini: geminiFamily{rooms: new(sync.Pool), maxInline: max(0, cfg.MaxInlineBytes)},
 	}
 }
 
