@@ -295,3 +295,59 @@ func TestTooManyFilesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestImagesTheModelMadeHaveNoSayInTheResolution(t *testing.T) {
+	ask := providers.ImagePart("gs://b/a.png")
+	ask.ImageURL.Detail = "low"
+	q := &providers.ChatCompletionRequest{Messages: []providers.Message{
+		providers.UserMessage([]providers.ContentPart{ask}),
+		providers.AssistantMessage([]providers.ContentPart{providers.ImagePart("gs://b/made.png")}),
+		providers.UserMessage("again"),
+	}}
+	body, warnings, err := geminiFamily{}.encode(modelOf(t, "gemini-2.5-flash"), q, nil)
+	if err != nil || len(warnings) > 0 || !strings.Contains(string(body), `"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW"}`) {
+		t.Errorf("%s %v %v", body, warnings, err)
+	}
+}
+
+func TestResultsHoldWhatTheModelReadsThere(t *testing.T) {
+	for _, tt := range []struct {
+		name, model string
+		part        providers.ContentPart
+		fragment    string // of the refusal
+	}{
+		{"a PDF", "gemini-3.5-flash", providers.ImagePart("gs://b/a.pdf"), ""},
+		{"a text", "gemini-3.5-flash", providers.ImagePart("gs://b/a.md"), ""},
+		{"a video", "gemini-3.5-flash", providers.ImagePart("gs://b/a.mp4"), "send it in a user message"},
+		{"a video whose type is given", "gemini-3.5-flash", providers.ContentPart{
+			Type: providers.PartFile, File: &providers.File{FileURL: "gs://b/a", MimeType: "video/mp4"},
+		}, ""},
+		{"an office file before 4", "gemini-3.8-flash", providers.ImagePart("gs://b/a.docx"), "convert the file to PDF"},
+		{"an office file", "gemini-4-argon", providers.ImagePart("gs://b/a.docx"), ""},
+		{"an image before 3", "gemini-2.5-flash", providers.ImagePart("gs://b/a.png"), "send media in a user message"},
+		{"thinking", "gemini-3.5-flash", providers.ThinkingPart("hm", ""), "takes text, image_url, input_audio and file"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			q := &providers.ChatCompletionRequest{Messages: []providers.Message{
+				providers.UserMessage("look"),
+				{Role: providers.RoleAssistant, ToolCalls: []providers.ToolCall{{
+					ID: "a", Type: "function", Function: providers.FunctionCall{Name: "f", Arguments: "{}", ThoughtSignature: "c2ln"},
+				}}},
+				providers.ToolMessage("a", []providers.ContentPart{tt.part}),
+			}}
+			body, _, err := geminiFamily{}.encode(modelOf(t, tt.model), q, nil)
+			if tt.fragment == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := vertextest.Check("GenerateContentRequest", body); err != nil {
+					t.Errorf("%s: %v", body, err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.fragment) || !strings.Contains(err.Error(), "messages[2].content[0]") {
+				t.Errorf("%v, want %q", err, tt.fragment)
+			}
+		})
+	}
+}
