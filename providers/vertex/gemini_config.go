@@ -25,7 +25,7 @@ func (e *geminiEncoder) generationConfig() error {
 	}
 	e.candidates()
 	e.seed()
-	if err := e.speech(); err != nil {
+	if err := cmp.Or(e.requestResolution(), e.speech()); err != nil {
 		return err
 	}
 	e.forwards("generationConfig.", open-1)

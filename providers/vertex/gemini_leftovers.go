@@ -58,17 +58,18 @@ func (l *leftovers) message(i int, m *providers.Message) {
 
 func (l *leftovers) part(i, j int, p *providers.ContentPart) {
 	if len(p.Extra) > 0 {
-		l.unknown(partPath(i, j, "")+".", p.Extra, "refusal")
+		known := partMembers
+		if !isMediaPart(p.Type) {
+			known = []string{"refusal"}
+		}
+		l.unknown(partPath(i, j, "")+".", p.Extra, known...)
 	}
-	u := p.ImageURL
-	if u == nil {
-		return
-	}
-	if u.Detail != "" && u.Detail != "auto" {
-		l.tell(partPath(i, j, "image_url."), "detail")
-	}
-	if len(u.Extra) > 0 {
-		l.unknown(partPath(i, j, "image_url."), u.Extra)
+	if inner := innerExtra(p); len(inner) > 0 {
+		known := fileMembers
+		if p.Type == providers.PartInputAudio {
+			known = audioMembers
+		}
+		l.unknown(partPath(i, j, p.Type)+".", inner, known...)
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 
 // geminiFamily speaks generateContent.
 type geminiFamily struct {
-	rooms *sync.Pool // of *geminiRoom, empty; nil keeps none
+	rooms     *sync.Pool // of *geminiRoom, empty; nil keeps none
+	maxInline int        // Config.MaxInlineBytes
 }
 
 func (geminiFamily) verb(stream bool) (verb, query string) {
@@ -20,8 +21,8 @@ func (geminiFamily) verb(stream bool) (verb, query string) {
 	return "generateContent", ""
 }
 
-func (geminiFamily) encode(in *request, out *outgoing, buf []byte) ([]byte, error) {
-	e := geminiEncoder{q: in.chat, m: &in.model, in: in, out: out}
+func (f geminiFamily) encode(in *request, out *outgoing, buf []byte) ([]byte, error) {
+	e := geminiEncoder{q: in.chat, m: &in.model, in: in, out: out, maxInline: f.maxInline}
 	e.w.Reset(buf)
 	err := e.request()
 	return e.w.Bytes(), err
@@ -44,6 +45,9 @@ type geminiEncoder struct {
 	spoke   string               // role of the last part
 	systems int                  // number of system messages
 	extra   []member             // members beyond the schema
+
+	maxInline int        // Config.MaxInlineBytes
+	tally     mediaTally // of the media so far
 }
 
 func (e *geminiEncoder) warn(w providers.Warning) { e.out.warnings = append(e.out.warnings, w) }
@@ -227,44 +231,13 @@ func (e *geminiEncoder) contentPart(role string, i, j int, p *providers.ContentP
 		r := jsonx.NewReader(raw)
 		e.textPart(role, r.String(), p.Signature)
 		return nil
-	case providers.PartImageURL:
-		if p.ImageURL == nil || p.ImageURL.URL == "" {
-			return providers.Invalid(partPath(i, j, "image_url.url"), "a URL is required")
-		}
-		md, fault := parseMedia(p.ImageURL.URL, p.ImageURL.MimeType)
-		if fault != "" {
-			return providers.Invalid(partPath(i, j, "image_url.url"), fault)
-		}
-		e.part(role)
-		e.media(md)
-		e.endPart(p.Signature)
-		return nil
+	case providers.PartImageURL, providers.PartInputAudio, providers.PartFile:
+		return e.mediaPart(role, i, j, p)
 	case providers.PartThinking, providers.PartRedactedThinking:
 		e.warnf(providers.WarnDroppedBlock, partPath(i, j, ""), "thinking is not sent back to this family of models")
 		return nil
 	}
-	return providers.Invalid(partPath(i, j, "type"), "content parts of type "+strconv.Quote(p.Type)+" are not supported for this model: use text or image_url")
-}
-
-// media writes inlineData or fileData.
-func (e *geminiEncoder) media(md media) {
-	if md.uri != "" {
-		e.w.Key("fileData")
-		e.w.BeginObject()
-		e.w.Key("mimeType")
-		e.w.String(md.mime)
-		e.w.Key("fileUri")
-		e.w.String(md.uri)
-		e.w.EndObject()
-		return
-	}
-	e.w.Key("inlineData")
-	e.w.BeginObject()
-	e.w.Key("mimeType")
-	e.w.String(md.mime)
-	e.w.Key("data")
-	e.w.Verbatim(md.base64)
-	e.w.EndObject()
+	return providers.Invalid(partPath(i, j, "type"), "content parts of type "+strconv.Quote(p.Type)+" are not supported for this model: use text, image_url, input_audio or file")
 }
 
 // system writes the system messages, from any position, as one instruction.

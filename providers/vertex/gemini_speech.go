@@ -60,14 +60,14 @@ func (e *geminiEncoder) speech() error {
 	return nil
 }
 
-// audioFormats maps the wanted container to what the decoder makes of the
+// containers maps the wanted container to what the decoder makes of the
 // platform's, which is linear PCM of 16 bits.
 //
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/speech/text-to-speech
-var audioFormats = map[string]string{"": "", "pcm16": "", "pcm": "", "wav": "wav"}
+var containers = map[string]string{"": "", "pcm16": "", "pcm": "", "wav": "wav"}
 
 func (e *geminiEncoder) audioFormat(path, format string) {
-	container, ok := audioFormats[format]
+	container, ok := containers[format]
 	if !ok {
 		container = "wav"
 		e.warnf(providers.WarnAdjusted, path+".format", "the platform gives PCM: wav is used")

@@ -205,21 +205,17 @@ func (e *geminiEncoder) resultMedia(i int, parts []providers.ContentPart) error 
 		if p.Type == providers.PartText {
 			continue
 		}
-		if p.Type != providers.PartImageURL || p.ImageURL == nil || !e.m.facts.ToolMedia {
-			return providers.Invalid(partPath(i, j, "type"), "this model takes only text in a tool result")
-		}
-		md, fault := parseMedia(p.ImageURL.URL, p.ImageURL.MimeType)
-		if fault != "" {
-			return providers.Invalid(partPath(i, j, "image_url.url"), fault)
+		if !isMediaPart(p.Type) || !e.m.facts.ToolMedia {
+			return providers.Invalid(partPath(i, j, "type"), resultRemedy(e.m.facts.ToolMedia))
 		}
 		if !open {
 			e.w.Key("parts")
 			e.w.BeginArray()
 			open = true
 		}
-		e.w.BeginObject()
-		e.media(md)
-		e.w.EndObject()
+		if err := e.resultPart(i, j, p); err != nil {
+			return err
+		}
 	}
 	if open {
 		e.w.EndArray()

@@ -8,7 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/internal/jsonx"
+	"github.com/b650d4bf/gateway/providers"
+	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
 )
 
 func TestParseMediaFindsTheType(t *testing.T) {
@@ -30,9 +33,25 @@ func TestParseMediaFindsTheType(t *testing.T) {
 		{"a data URI in capitals", "DATA:IMAGE/PNG;Base64,AAAA", "", "image/png"},
 		{"the given type wins over the data URI's", "data:image/gif;base64,AAAA", "image/png", "image/png"},
 		{"a data URI of HTML", "data:text/html;base64,AAAA", "", "text/plain"},
+		{"a data URI of whatever bytes", "data:application/octet-stream;base64,JVBERi0xLjQK", "", "application/pdf"},
+		{"a data URI without type", "data:;base64,JVBERi0xLjQK", "", "application/pdf"},
+		{"a data URI of a type that no table has", "data:application/zip;base64,UEsDBA", "", "application/zip"},
+		{"a data URI of text", "data:text/plain,hello%20there", "", "text/plain"},
+		{"a data URI of text without type", "data:,a+b", "", "text/plain"},
+		{"a data URI of JSON", "data:application/json;charset=utf-8,%7B%7D", "", "text/plain"},
+		{"another spelling", "gs://b/a", "audio/x-wav", "audio/wav"},
+		{"a type that no table has", "gs://b/a", "application/zip", "application/zip"},
+		{"an object with a query in its name", "gs://b/what?.png", "", "image/png"},
+		{"an object with a fragment in its name", "gs://b/v1#final.pdf", "", "application/pdf"},
+		{"an object with a query behind its name", "gs://b/a.png?generation=1.5", "", "image/png"},
+		{"an object with a lone percent", "gs://b/100%.PNG", "", "image/png"},
+		{"an escaped extension", "https://h/a%2Epdf", "", "application/pdf"},
+		{"a vendor's files service", "https://generativelanguage.googleapis.com/v1beta/files/abc", "video/webm", "video/webm"},
+		{"a port", "https://h:8443/a.mp3", "", "audio/mp3"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, fault := parseMedia(tt.ref, tt.mime)
+			src := mediaSource{ref: tt.ref, mime: tt.mime}
+			got, fault := src.parse()
 			if fault != "" || got.mime != tt.want {
 				t.Errorf("%q %q, want %q", got.mime, fault, tt.want)
 			}
@@ -40,6 +59,94 @@ func TestParseMediaFindsTheType(t *testing.T) {
 				t.Errorf("%+v is inline or by reference, not as it was given", got)
 			}
 		})
+	}
+}
+
+func TestParseMediaOfFilesAndAudioFindsTheType(t *testing.T) {
+	const unknownBytes, pdfBytes, webmBytes = "AAAA", "JVBERi0xLjQK", "GkXfo5+B"
+	for _, tt := range []struct {
+		name string
+		src  mediaSource
+		want string
+	}{
+		{"bare base64 by the file's name", mediaSource{ref: unknownBytes, name: "Report.PDF", bare: true}, "application/pdf"},
+		{"bare base64 by its first bytes", mediaSource{ref: pdfBytes, bare: true}, "application/pdf"},
+		{"the name before the first bytes", mediaSource{ref: pdfBytes, name: "a.txt", bare: true}, "text/plain"},
+		{"a data URI before the name", mediaSource{ref: "data:image/png;base64,AAAA", name: "a.pdf"}, "image/png"},
+		{"the path before the name", mediaSource{ref: "gs://b/a.png", name: "a.pdf"}, "image/png"},
+		{"the name behind a path that tells nothing", mediaSource{ref: "gs://b/a", name: "a.pdf"}, "application/pdf"},
+		{"the given type before all", mediaSource{ref: "data:image/png;base64,AAAA", name: "a.pdf", mime: "image/webp"}, "image/webp"},
+		{"a format", mediaSource{ref: unknownBytes, format: "audio/wav", bare: true, audio: true}, "audio/wav"},
+		{"a format before the path", mediaSource{ref: "gs://b/a.mp3", format: "audio/wav", bare: true, audio: true}, "audio/wav"},
+		{"a data URI before the format", mediaSource{ref: "data:audio/webm;codecs=opus;base64,AAAA", format: "audio/wav", audio: true}, "audio/webm"},
+		{"audio by its first bytes", mediaSource{ref: webmBytes, bare: true, audio: true}, "audio/webm"},
+		{"audio by its path", mediaSource{ref: "gs://b/a.mp4", bare: true, audio: true}, "audio/mp4"},
+		{"video by its path", mediaSource{ref: "gs://b/a.mp4", bare: true}, "video/mp4"},
+		{"the given type of audio", mediaSource{ref: unknownBytes, mime: "audio/L16;rate=24000", bare: true, audio: true}, "audio/l16"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got, fault := tt.src.parse(); fault != "" || got.mime != tt.want {
+				t.Errorf("%q %q, want %q", got.mime, fault, tt.want)
+			}
+		})
+	}
+	for _, tt := range []struct {
+		name     string
+		src      mediaSource
+		fragment string
+	}{
+		{"audio of no known type", mediaSource{ref: unknownBytes, bare: true, audio: true}, "give format as one of wav, mp3"},
+		{"bare data of no known type", mediaSource{ref: unknownBytes, bare: true}, "give mime_type"},
+		{"what is no base64", mediaSource{ref: "a b", bare: true}, "not base64"},
+		{"nothing", mediaSource{ref: "=", bare: true}, "not base64"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got, fault := tt.src.parse(); !strings.Contains(fault, tt.fragment) {
+				t.Errorf("%+v %q, want %q", got, fault, tt.fragment)
+			}
+		})
+	}
+}
+
+func TestParseMediaDecodesTheTextOfADataURI(t *testing.T) {
+	for uri, want := range map[string]string{
+		"data:text/plain,hello%20there":        "hello there",
+		"data:,a+b,c":                          "a+b,c",
+		"data:text/plain;charset=utf-8,%C3%A9": "é",
+	} {
+		src := mediaSource{ref: uri}
+		m, fault := src.parse()
+		if got, err := base64.StdEncoding.DecodeString(m.base64); err != nil || fault != "" || string(got) != want {
+			t.Errorf("%s: %q %q %v, want %q", uri, got, fault, err, want)
+		}
+	}
+}
+
+func TestTypeTableIsWhole(t *testing.T) {
+	words := map[string]string{}
+	for _, row := range mediaTypes {
+		if canonicalType(row.mime) != row.mime || !isType(row.mime) || kindOf(row.mime) != row.kind {
+			t.Errorf("%s is not canonical, or of another kind", row.mime)
+		}
+		if !strings.HasPrefix(row.link, "https://") || row.exts == "" {
+			t.Errorf("%s has no link or no extension", row.mime)
+		}
+		for _, word := range append(strings.Fields(row.exts), strings.Fields(row.aliases)...) {
+			if words[word] != "" || word != strings.ToLower(word) || strings.HasPrefix(word, ".") {
+				t.Errorf("%s of %s is taken, or can't be found", word, row.mime)
+			}
+			words[word] = row.mime
+		}
+	}
+	for _, mime := range audioFormats {
+		if canonicalType(mime) != mime || kindOf(mime) != kindAudio {
+			t.Errorf("format %s is no audio", mime)
+		}
+	}
+	for kind, limit := range mediaLimits {
+		if limit.name != "" && (limit.bytes == 0 && limit.count == 0 || !strings.HasPrefix(limit.link, "https://")) {
+			t.Errorf("limit of kind %d: %+v", kind, limit)
+		}
 	}
 }
 
@@ -56,6 +163,15 @@ func TestSniffTellsTheTypeByTheFirstBytes(t *testing.T) {
 		"%PDF-1.7 and so on, for long": "application/pdf",
 		"\x1aE\xdf\xa3":                "video/webm",
 		"ID3\x04":                      "audio/mp3",
+		"\xff\xfb\x90\x00":             "audio/mp3",
+		"\xff\xf1\x50\x80":             "audio/x-aac",
+		"FORM\x00\x01\x02\x03AIFF":     "audio/aiff",
+		"RIFF\x00\x01\x02\x03AVI LIST": "video/avi",
+		"\x00\x00\x00\x14ftypqt  ":     "video/quicktime",
+		"\x00\x00\x00\x14ftyp3gp4":     "video/3gpp",
+		"\x00\x00\x00\x1cftypmif1":     "image/heif",
+		"\x00\x00\x01\xbaD":            "video/mpeg",
+		"FLV\x01\x05":                  "video/x-flv",
 		"OggS\x00":                     "audio/ogg",
 		"fLaC\x00":                     "audio/flac",
 		"plain text":                   "",
@@ -81,35 +197,38 @@ func TestParseMediaRefusesWithTheRemedy(t *testing.T) {
 		{"no extension", "https://h/photo", "", "add an extension, or give mime_type"},
 		{"an unknown extension", "https://h/a.zzz", "", "add an extension, or give mime_type"},
 		{"a dot in the host alone", "https://h.png", "", "add an extension, or give mime_type"},
-		{"a URL that is none", "https://h:x/a.png", "", "add an extension, or give mime_type"},
+		{"a vendor's files service without type", "https://generativelanguage.googleapis.com/v1beta/files/abc", "", "add an extension, or give mime_type"},
+		{"an object without extension", "gs://b/dir.d/photo", "", "add an extension, or give mime_type"},
+		{"a URL that is none", "https://h:x/a.png", "", "not a valid URL"},
+		{"a URL with a broken escape", "https://h/100%.png", "image/png", "not a valid URL"},
+		{"no host", "https:///a.png", "", "not a valid URL"},
+		{"a bucket alone", "gs://bucket", "", "names a bucket and an object"},
+		{"no bucket", "gs:///a.png", "", "names a bucket and an object"},
+		{"a platform's file name", "files/abc123", "video/mp4", "give a gs:// or https URL"},
+		{"a type that is none in a data URI", "data:image/png;base64,AAAA", "png", "mime_type is not a media type"},
 		{"a type that is none", "https://h/a.png", "png", "mime_type is not a media type"},
 		{"no comma", "data:image/png;base64", "", "no comma"},
-		{"not base64", "data:text/plain,hello", "", "it must be base64"},
+		{"an image that is not base64", "data:image/svg+xml,%3Csvg%3E", "", "it must be base64"},
+		{"text as an image", "data:text/plain,hello", "image/png", "it must be base64"},
+		{"text with a broken escape", "data:text/plain,100%", "", "not UTF-8 with % escapes"},
+		{"text in another encoding", "data:text/plain;charset=latin1,%E9", "", "not UTF-8 with % escapes"},
+		{"text that is long", "data:text/plain," + strings.Repeat("a", maxPlainText+1), "", "must be base64"},
 		{"a parameter after the coding", "data:image/png;base64;x=y,AAAA", "", "it must be base64"},
 		{"no data", "data:image/png;base64,", "", "holds no data"},
 		{"broken data", "data:image/png;base64,AA*A", "", "the data is not base64"},
 		{"wrapped data", "data:image/png;base64,AAAA\nAAAA", "", "the data is not base64"},
 		{"escaped data", "data:image/png;base64,AA%2B", "", "the data is not base64"},
-		{"no type to be told", "data:;base64,AAAA", "", "names no media type"},
+		{"no type to be told", "data:;base64,AAAA", "", "can't be told from the data"},
+		{"bytes of whatever type", "data:application/octet-stream;base64,AAAA", "", "can't be told from the data"},
 		{"a type that is none in a data URI", "data:png;base64,AAAA", "", "names no media type"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, fault := parseMedia(tt.ref, tt.mime)
+			src := mediaSource{ref: tt.ref, mime: tt.mime}
+			got, fault := src.parse()
 			if !strings.Contains(fault, tt.fragment) {
 				t.Errorf("%+v %q, want %q", got, fault, tt.fragment)
 			}
 		})
-	}
-}
-
-func TestEveryExtensionHasATypeThatIsCanonical(t *testing.T) {
-	for ext, mime := range mimeTypes {
-		if ext != strings.ToLower(ext) || strings.HasPrefix(ext, ".") {
-			t.Errorf("%q can't be found", ext)
-		}
-		if canonicalType(mime) != mime || !strings.Contains(mime, "/") {
-			t.Errorf("%s: %q is not canonical", ext, mime)
-		}
 	}
 }
 
@@ -174,34 +293,74 @@ func TestIsBase64TextOfLongDataJudgesBothEndsAndWhatBreaksJSON(t *testing.T) {
 	}
 }
 
-func FuzzDataURI(f *testing.F) {
+func FuzzMedia(f *testing.F) {
 	for _, s := range []string{
 		"data:image/png;base64,iVBORw0KGgo=", "data:;base64,JVBERi0x", "data:,", "data:a/b;BASE64,AA==", "DATA:x;y;base64,_-",
-		"gs://b/a.png", "https://h/a?b#c", "https://h:x", `data:a/b;base64,"`,
+		"data:text/plain,a%20b", "data:,%zz", "data:application/octet-stream;base64,SUQz", "SUQz", "=", "gs://b/a%zz.png", "gs://b",
+		"gs://b/a.png", "https://h/a?b#c", "https://h:x", `data:a/b;base64,"`, "http://youtu.be/1", "files/1",
 	} {
-		f.Add(s, "")
-		f.Add(s, "image/png")
+		f.Add(s, "", "", "", true, false)
+		f.Add(s, "image/png", "a.pdf", "wav", false, true)
 	}
-	f.Fuzz(func(t *testing.T, ref, mime string) {
-		m, fault := parseMedia(ref, mime)
+	f.Fuzz(func(t *testing.T, ref, mime, name, format string, bare, audio bool) {
+		src := mediaSource{ref: ref, mime: mime, name: name, format: audioFormats[format], bare: bare, audio: audio}
+		m, fault := src.parse()
 		if fault != "" {
 			if m != (media{}) {
 				t.Errorf("%+v beside a fault", m)
 			}
 			return
 		}
-		if (m.uri == "") == (m.base64 == "") || !strings.Contains(m.mime, "/") || strings.Contains(m.mime, ";") {
+		if (m.uri == "") == (m.base64 == "") || !isType(m.mime) || strings.Contains(m.mime, ";") {
 			t.Fatalf("%+v is no media", m)
 		}
-		if m.base64 != "" && !strings.HasSuffix(ref, m.base64) {
+		if m.base64 != "" && !strings.HasSuffix(ref, m.base64) && !strings.EqualFold(ref[:5], "data:") {
 			t.Error("the data is not the caller's")
 		}
-		e := geminiEncoder{}
+		if m.uri != "" && m.uri != ref {
+			t.Errorf("%q became %q", ref, m.uri)
+		}
+		e := geminiEncoder{q: new(providers.ChatCompletionRequest)}
 		e.w.BeginObject()
-		e.media(m)
+		e.media(&m)
 		e.w.EndObject()
 		if !jsonx.Valid(e.w.Bytes()) || !json.Valid(e.w.Bytes()) {
 			t.Errorf("%q is not JSON", e.w.Bytes())
+		}
+	})
+}
+
+// FuzzModifiers reads what strangers say beside the media.
+func FuzzModifiers(f *testing.F) {
+	for _, s := range []string{
+		`"10s"`, `10`, `1.5`, `"1.5s"`, `-1`, `1e999`, `"NaN"`, `"0x1p3s"`, `null`, `{}`, `{"start_offset":"1s","end_offset":2,"fps":24}`,
+		`{"level":"LOW"}`, `"media_resolution_high"`, `{"start_offset":0.0000000001}`, `{"end_offset":999999999.999999999}`,
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		if !json.Valid([]byte(raw)) {
+			return
+		}
+		var extra providers.Extra
+		for _, name := range []string{"video_metadata", "media_resolution"} {
+			if err := extra.Set(name, json.RawMessage(raw)); err != nil {
+				t.Fatal(err)
+			}
+			q := &providers.ChatCompletionRequest{Messages: []providers.Message{{
+				Role: providers.RoleUser,
+				Content: providers.PartsContent(providers.ContentPart{
+					Type: providers.PartImageURL, ImageURL: &providers.ImageURL{URL: "gs://b/a.mp4"}, Extra: extra,
+				}),
+			}}}
+			m := model{facts: &catalog.Model{PartResolution: true}}
+			body, _, err := encodeFor(&m, q)
+			if err != nil {
+				continue
+			}
+			if err := vertextest.Check("GenerateContentRequest", body); err != nil {
+				t.Fatalf("%s: %v", body, err)
+			}
 		}
 	})
 }

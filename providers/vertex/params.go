@@ -75,7 +75,6 @@ var params = []param{
 	{"model_armor_config", forward, "modelArmorConfig", "", armorPage, false},
 	{"output_config", forward, "outputConfig", "", inferencePage, false},
 	{"image_config", forward, "generationConfig.imageConfig", "", imagePage, false},
-	{"media_resolution", forward, "generationConfig.mediaResolution", "", inferencePage, false},
 	{"speech_config", forward, "generationConfig.speechConfig", "", speechPage, false},
 	{"audio_timestamp", forward, "generationConfig.audioTimestamp", "", inferencePage, false},
 	{"routing_config", forward, "generationConfig.routingConfig", "", inferencePage, false},
@@ -86,6 +85,7 @@ var params = []param{
 
 	// Members beyond the schema's own fields that take another form.
 	{"cached_content", translate, "cachedContent", "the name of a cache, short or in full", cachePage, true},
+	{"media_resolution", translate, "generationConfig.mediaResolution", "of the whole request; low, medium or high", resolutionPage, true},
 	{"audio", translate, "generationConfig.speechConfig", "the voice; as wav or pcm16", speechPage, true},
 	{"service_tier", translate, "(header)", "priority and flex, or dedicated and shared; auto and default say nothing", throughputPage, true},
 	{"web_search_options", translate, "tools", "googleSearch, without options", searchPage, true},

@@ -188,13 +188,17 @@ var examples = map[string]struct{ value, beside string }{
 
 // encodeFor encodes a request to the model.
 func encodeFor(m *model, q *providers.ChatCompletionRequest) ([]byte, []providers.Warning, error) {
+	return encodeWith(geminiFamily{}, m, q)
+}
+
+func encodeWith(f geminiFamily, m *model, q *providers.ChatCompletionRequest) ([]byte, []providers.Warning, error) {
 	var out outgoing
 	choices, _, err := shareChoices(q.N, m.facts.MaxCandidates)
 	if err != nil {
 		return nil, nil, err
 	}
 	in := request{chat: q, target: &providers.Target{ProjectID: "p", Region: "global"}, model: *m, choices: choices}
-	body, err := geminiFamily{}.encode(&in, &out, nil)
+	body, err := f.encode(&in, &out, nil)
 	return body, out.warnings, err
 }
 

@@ -52,6 +52,10 @@ type Config struct {
 	CheckTools bool
 	// Signatures bounds the memory of thought signatures.
 	Signatures SignatureMemory
+	// MaxInlineBytes bounds the inline media of one request, in bytes decoded,
+	// in place of the limits that the platform documents: 20 MB in all, 7 MB for
+	// an image or a text, 50 MB for a PDF. Default 0, the documented limits.
+	MaxInlineBytes int
 }
 
 // Provider is the Vertex AI provider. It is safe for concurrent use.
@@ -85,7 +89,7 @@ func New(cfg Config) *Provider {
 		models: cfg.Models,
 		limit:  cfg.MaxResponse,
 		check:  cfg.CheckTools,
-		gemini: geminiFamily{rooms: new(sync.Pool)},
+		gemini: geminiFamily{rooms: new(sync.Pool), maxInline: max(0, cfg.MaxInlineBytes)},
 
 		signatures: newSignatures(cfg.Signatures),
 	}
