@@ -82,6 +82,8 @@ const (
 type Client struct {
 	// Chat holds the chat completions.
 	Chat ChatService
+	// Caches holds the platform's context caching.
+	Caches CacheService
 
 	engine   *pipeline.Engine
 	settings *pipeline.Settings
@@ -123,7 +125,7 @@ func New(opts ...ClientOption) (*Client, error) {
 
 func newClient(engine *pipeline.Engine, settings *pipeline.Settings, models *catalog.Models) *Client {
 	c := &Client{engine: engine, settings: settings, none: &pipeline.Settings{}, models: models}
-	c.Chat.Completions.client = c
+	c.Chat.Completions.client, c.Caches.client = c, c
 	return c
 }
 

@@ -249,6 +249,8 @@ func (e *geminiEncoder) extras() error {
 			e.warnf(providers.WarnUnsupported, name, "left out: the request has a field of its own for it")
 		case p.gemini == forward && again:
 			e.warnf(providers.WarnConflict, name, "left out: it is given twice")
+		case p.gemini == forward && e.purpose == toCount && !isConfig(p.wire):
+			e.uncounted(name, p)
 		case p.gemini == forward && !strings.Contains(p.wire, "."):
 			e.w.Key(p.wire)
 			writeCamel(&e.w, value)
@@ -257,10 +259,13 @@ func (e *geminiEncoder) extras() error {
 	})
 }
 
+// isConfig reports whether a member belongs into generationConfig.
+func isConfig(wire string) bool { return strings.HasPrefix(wire, "generationConfig.") }
+
 // configExtras writes the members that belong into generationConfig.
 func (e *geminiEncoder) configExtras() error {
 	return e.eachExtra(func(_ string, value []byte, p *param, again bool) error {
-		if p != nil && p.gemini == forward && !again && strings.HasPrefix(p.wire, "generationConfig.") {
+		if p != nil && p.gemini == forward && !again && isConfig(p.wire) {
 			e.w.Key(lastSegment(p.wire))
 			writeCamel(&e.w, value)
 		}

@@ -48,7 +48,7 @@ func (e *geminiEncoder) tools() error {
 	}
 	e.w.EndArray()
 	switch {
-	case mode == "":
+	case mode == "" || e.purpose == toCount:
 	case functions > 0:
 		e.toolConfig(mode, names)
 	case mode == "ANY" || mode == "VALIDATED":

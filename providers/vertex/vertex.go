@@ -130,8 +130,9 @@ type call struct {
 	res      *transport.Response
 	decoder  decoder
 	warnings []providers.Warning
-	payload  transport.Payload
-	bearer   [1]string // the authorization header's value
+	payload  transport.Payload // zero for a request without a body
+	method   string            // POST when empty
+	bearer   [1]string         // the authorization header's value
 }
 
 // fold decodes a whole answer as a single event.
@@ -193,7 +194,7 @@ func (p *Provider) open(ctx context.Context, t *providers.Target, req *providers
 	return nil
 }
 
-// send posts the payload and returns an answer with status 200. A token that
+// send sends the payload and returns an answer with status 200. A token that
 // the platform refuses is renewed once.
 func (p *Provider) send(ctx context.Context, t *providers.Target, u *url.URL, c *call, stream bool) (*transport.Response, error) {
 	defer c.payload.Release()
@@ -204,7 +205,7 @@ func (p *Provider) send(ctx context.Context, t *providers.Target, u *url.URL, c 
 		}
 		c.payload.Retain()
 		res, err := p.client.Do(ctx, &transport.Request{
-			URL: u, Header: header, Body: &c.payload, Stream: stream, Timeouts: t.Timeouts,
+			Method: c.method, URL: u, Header: header, Body: &c.payload, Stream: stream, Timeouts: t.Timeouts,
 		})
 		if err != nil {
 			return nil, named(err)
