@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"strconv"
 	"strings"
@@ -237,13 +238,19 @@ func TestCaches_goWhereTheProviderSays(t *testing.T) {
 	q.Model = "@eu/gemini-2.5-flash"
 	_, _ = client.Caches.Create(t.Context(), q)
 	_, _ = client.Caches.Get(t.Context(), "1", gateway.WithProvider("@eu"))
-	for range client.Caches.List(t.Context(), gateway.WithProvider("@eu")) {
-		break
-	}
+	_ = firstError(client.Caches.List(t.Context(), gateway.WithProvider("@eu")))
 	const place = "/v1/projects/theirs/locations/europe-west4/cachedContents"
 	if diff := cmp.Diff([]string{"POST " + place, "GET " + place + "/1", "GET " + place}, s.sent); diff != "" {
 		t.Errorf("requests (-want +got)\n%s", diff)
 	}
+}
+
+// firstError is the error of a list's first element.
+func firstError(list iter.Seq2[*gateway.CachedContent, error]) error {
+	for _, err := range list {
+		return err
+	}
+	return nil
 }
 
 func TestCaches_refuseBadInput(t *testing.T) {
@@ -271,17 +278,9 @@ func TestCaches_refuseBadInput(t *testing.T) {
 			_, err := client.Chat.Completions.CountTokens(ctx, hello("gemini-2.5-flash"), gateway.WithRegion(""))
 			return err
 		}},
-		"nil count": {gateway.ErrInvalidRequest, "request", func() error { _, err := client.Chat.Completions.CountTokens(ctx, nil); return err }},
-		"bad option, list": {gateway.ErrInvalidConfig, "region", func() (err error) {
-			for _, err = range caches.List(ctx, gateway.WithRegion("")) {
-			}
-			return err
-		}},
-		"no client": {gateway.ErrInvalidConfig, "client", func() (err error) {
-			for _, err = range new(gateway.CacheService).List(ctx) {
-			}
-			return err
-		}},
+		"nil count":        {gateway.ErrInvalidRequest, "request", func() error { _, err := client.Chat.Completions.CountTokens(ctx, nil); return err }},
+		"bad option, list": {gateway.ErrInvalidConfig, "region", func() error { return firstError(caches.List(ctx, gateway.WithRegion(""))) }},
+		"no client":        {gateway.ErrInvalidConfig, "client", func() error { return firstError(new(gateway.CacheService).List(ctx)) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, _ := errors.AsType[*gateway.Error](tt.run())

@@ -105,10 +105,10 @@ func abilities() []operation {
 }
 
 // inCatalog are settings whose provider is the catalog entry vx.
-func inCatalog(t *testing.T, provider string) *Settings {
+func inCatalog(t *testing.T) *Settings {
 	t.Helper()
 	return &Settings{
-		Catalog:  entries(t, catalog.Entry{Slug: "vx", Provider: provider, Region: "eu", ProjectID: "ours", AccessToken: "the-secret-token"}),
+		Catalog:  entries(t, catalog.Entry{Slug: "vx", Provider: "fake", Region: "eu", ProjectID: "ours", AccessToken: "the-secret-token"}),
 		Provider: "@vx",
 	}
 }
@@ -119,7 +119,7 @@ func TestOperationsAreResolvedAndRecorded(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p, w := &able{fake: fake{name: "fake"}, next: "u"}, &watcher{name: "w"}
 				core, logs := observer.New(zap.DebugLevel)
-				client, start := inCatalog(t, "fake"), time.Now()
+				client, start := inCatalog(t), time.Now()
 				client.Observers, client.Logger = []providers.Observer{w}, zap.New(core)
 				got, err := op.run(t.Context(), New(p), client, &Settings{RequestID: "id", Region: "us", Metadata: map[string]string{"a": "b"}})
 				if err != nil {
@@ -155,7 +155,7 @@ func TestOperationsThatFailAreRecorded(t *testing.T) {
 				p := &able{fake: fake{name: "fake"}, err: &providers.Error{Code: providers.ErrCacheNotFound, Provider: "fake", StatusCode: 404}}
 				w := &watcher{}
 				core, logs := observer.New(zap.DebugLevel)
-				client := inCatalog(t, "fake")
+				client := inCatalog(t)
 				client.Observers, client.Logger = []providers.Observer{w}, zap.New(core)
 				_, err := op.run(t.Context(), New(p), client, &Settings{RequestID: "id"})
 				e := known(t, err)
@@ -173,7 +173,7 @@ func TestAnAbilityMayBeMissing(t *testing.T) {
 	for _, op := range abilities() {
 		t.Run(op.name, func(t *testing.T) {
 			p, w := answering(rich), &watcher{}
-			client := inCatalog(t, "fake")
+			client := inCatalog(t)
 			client.Observers = []providers.Observer{w}
 			_, err := op.run(t.Context(), New(p), client, &Settings{})
 			e := known(t, err)
@@ -191,7 +191,7 @@ func TestAnAbilityMayBeMissing(t *testing.T) {
 
 func TestOperationsAreRefusedBeforeAnythingIsSent(t *testing.T) {
 	p := &able{fake: fake{name: "fake"}}
-	e, client, none := New(p), inCatalog(t, "fake"), &Settings{}
+	e, client, none := New(p), inCatalog(t), &Settings{}
 	ctx := t.Context()
 	for name, run := range map[string]func() error{
 		"no messages to count": func() error {

@@ -67,7 +67,7 @@ func TestRequestsOfOtherMethodsArriveAsTheyWereMade(t *testing.T) {
 // TestARequestWithoutABodyIsSentWithItsHeader checks what no reader of a body
 // can tell, over sockets that break at different moments.
 func TestARequestWithoutABodyIsSentWithItsHeader(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // ends with the test
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

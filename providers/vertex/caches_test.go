@@ -3,6 +3,8 @@ package vertex_test
 import (
 	"errors"
 	"net/http"
+	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -245,6 +247,32 @@ func TestNamesOfCachedContents(t *testing.T) {
 			t.Errorf("%q: %v after %d calls", name, err, rt.calls)
 		}
 	}
+}
+
+// FuzzCacheName checks that a name is refused or becomes one segment of a path
+// that nothing else is in.
+func FuzzCacheName(f *testing.F) {
+	for _, name := range []string{
+		"123", "cachedContents/123", cacheName, "projects/a:b/locations/us/cachedContents/x@1", "..", "a/../b", "x?y", "cachedContents/cachedContents/1",
+	} {
+		f.Add(name)
+	}
+	path := regexp.MustCompile(`^/v1/projects/[a-z0-9.:-]+/locations/[a-z0-9-]+/cachedContents/[A-Za-z0-9._@-]+$`)
+	f.Fuzz(func(t *testing.T, name string) {
+		rt := plays([]byte(kept))
+		_, err := newProvider(t, rt).GetCachedContent(t.Context(), target(""), name)
+		if err != nil {
+			if !errors.Is(err, providers.ErrInvalidRequest) || rt.calls != 0 {
+				t.Errorf("%v after %d calls", err, rt.calls)
+			}
+			return
+		}
+		u, err := url.Parse(rt.url)
+		if err != nil || !path.MatchString(u.Path) || strings.HasSuffix(u.Path, "/..") || strings.HasSuffix(u.Path, "/.") ||
+			u.RawQuery != "" || !strings.HasSuffix(u.Host, "aiplatform.googleapis.com") && !strings.HasSuffix(u.Host, ".rep.googleapis.com") {
+			t.Errorf("%q: %s, %v", name, rt.url, err)
+		}
+	})
 }
 
 // A full name needs neither project nor region, as a short one does.

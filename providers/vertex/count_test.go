@@ -56,9 +56,9 @@ func TestCountTokensOfATunedModel(t *testing.T) {
 func TestCountedBodiesAreThoseOfChat(t *testing.T) {
 	for name, s := range scenarios(t) {
 		t.Run(name, func(t *testing.T) {
-			chat, _, chatErr := encoded(t, s.request)
+			chat, warnings, chatErr := encoded(t, s.request)
 			rt := plays([]byte(`{"totalTokens":1}`))
-			_, err := newProvider(t, rt).CountTokens(t.Context(), target(s.request.Model), s.request)
+			got, err := newProvider(t, rt).CountTokens(t.Context(), target(s.request.Model), s.request)
 			if rt.calls == 0 {
 				if diff := cmp.Diff(describe(chatErr), describe(err)); diff != "" {
 					t.Errorf("not counted (-chat +count)\n%s", diff)
@@ -70,6 +70,11 @@ func TestCountedBodiesAreThoseOfChat(t *testing.T) {
 			}
 			if err := vertextest.Check("CountTokensRequest", rt.sent); err != nil {
 				t.Errorf("the body does not fit the schema: %v", err)
+			}
+			for _, w := range warnings {
+				if !slices.Contains(got.Meta.Warnings, w) {
+					t.Errorf("without the warning %v", w)
+				}
 			}
 			if chatErr == nil {
 				wantMembers(t, chat, rt.sent, "contents", "systemInstruction", "tools", "generationConfig")

@@ -48,7 +48,7 @@ func (e *geminiEncoder) tools() error {
 	}
 	e.w.EndArray()
 	switch {
-	case mode == "" || e.purpose == toCount:
+	case mode == "":
 	case functions > 0:
 		e.toolConfig(mode, names)
 	case mode == "ANY" || mode == "VALIDATED":
@@ -190,7 +190,11 @@ func (e *geminiEncoder) toolMode() (mode string, names []string, err error) {
 	return mode, names, nil
 }
 
+// toolConfig writes how the model may choose, which has no tokens to count.
 func (e *geminiEncoder) toolConfig(mode string, names []string) {
+	if e.purpose == toCount {
+		return
+	}
 	e.w.Key("toolConfig")
 	e.w.BeginObject()
 	e.w.Key("functionCallingConfig")
