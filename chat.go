@@ -48,14 +48,29 @@ func (s *CompletionsService) CreateStream(ctx context.Context, req *ChatCompleti
 	return &ChatStream{stream: stream}, nil
 }
 
+// CountTokens counts the tokens of the prompt that req makes, without asking for
+// an answer. The Meta's warnings name what was not counted. The caller keeps
+// req, which is not changed; Stream does not matter.
+func (s *CompletionsService) CountTokens(ctx context.Context, req *ChatCompletionRequest, opts ...RequestOption) (*TokenCount, error) {
+	call, err := s.prepare(req, opts)
+	if err != nil {
+		return nil, err
+	}
+	return s.client.engine.CountTokens(ctx, s.client.settings, call, req)
+}
+
 func (s *CompletionsService) prepare(req *ChatCompletionRequest, opts []RequestOption) (*pipeline.Settings, error) {
 	switch {
 	case s.client == nil:
-		return nil, invalidOption("client", "the service belongs to no client: use gateway.New")
+		return nil, errNoClient()
 	case req == nil:
 		return nil, providers.Invalid("request", "the request is nil")
 	}
 	return s.client.call(opts)
+}
+
+func errNoClient() error {
+	return invalidOption("client", "the service belongs to no client: use gateway.New")
 }
 
 // ChatStream is a streamed answer. Range over Chunks, or pull with Recv, or take
@@ -180,6 +195,7 @@ const (
 	ErrInvalidConfig    = providers.ErrInvalidConfig
 	ErrProviderNotFound = providers.ErrProviderNotFound
 	ErrModelNotFound    = providers.ErrModelNotFound
+	ErrCacheNotFound    = providers.ErrCacheNotFound
 	ErrTooLarge         = providers.ErrTooLarge
 	ErrContextLength    = providers.ErrContextLength
 	ErrOneToolOnly      = providers.ErrOneToolOnly

@@ -82,6 +82,8 @@ const (
 type Client struct {
 	// Chat holds the chat completions.
 	Chat ChatService
+	// Caches holds the platform's context caching.
+	Caches CacheService
 
 	engine   *pipeline.Engine
 	platform *vertex.Provider
@@ -129,7 +131,7 @@ func newClient(shared *Client, settings *pipeline.Settings) *Client {
 		engine: shared.engine, platform: shared.platform, models: shared.models,
 		settings: settings, none: &pipeline.Settings{},
 	}
-	c.Chat.Completions.client = c
+	c.Chat.Completions.client, c.Caches.client = c, c
 	return c
 }
 

@@ -31,6 +31,7 @@ func codeRows() map[providers.Code]codeRow {
 		providers.ErrModelNotFound:    {"invalid_request_error", 404, false},
 		providers.ErrTooLarge:         {"invalid_request_error", 413, false},
 		providers.ErrContextLength:    {"invalid_request_error", 400, false},
+		providers.ErrCacheNotFound:    {"invalid_request_error", 404, false},
 		providers.ErrOneToolOnly:      {"invalid_request_error", 400, false},
 		providers.ErrContentFilter:    {"invalid_request_error", 400, false},
 		providers.ErrAuthentication:   {"authentication_error", 401, false},

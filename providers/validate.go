@@ -20,23 +20,13 @@ func (q *ChatCompletionRequest) Validate() error {
 		return Invalid("messages", "at least one message is required")
 	}
 	v := validator{}
-	for i := range q.Messages {
-		if err := v.message(i, &q.Messages[i]); err != nil {
-			return err
-		}
-	}
-	if err := v.unanswered(); err != nil {
+	if err := v.messages(q.Messages); err != nil {
 		return err
 	}
 	if !v.turn {
 		return Invalid("messages", "a user or tool message is required: there is nothing to answer")
 	}
-	for i := range q.Tools {
-		if err := validateTool(i, &q.Tools[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return validateTools(q.Tools)
 }
 
 // validator follows the tool calls that still wait for their result.
@@ -45,6 +35,15 @@ type validator struct {
 	calls   []ToolCall // of the last assistant turn
 	call    int        // that turn's index in messages
 	answers []int      // index of the message that answers each call, or -1
+}
+
+func (v *validator) messages(list []Message) error {
+	for i := range list {
+		if err := v.message(i, &list[i]); err != nil {
+			return err
+		}
+	}
+	return v.unanswered()
 }
 
 func (v *validator) message(i int, m *Message) error {
@@ -146,6 +145,15 @@ func matchCall(calls []ToolCall, answers []int, id string) int {
 		}
 	}
 	return found
+}
+
+func validateTools(list []Tool) error {
+	for i := range list {
+		if err := validateTool(i, &list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func validateTool(i int, t *Tool) error {

@@ -11,7 +11,7 @@ import (
 
 // Chat runs one chat completion: record(resolve(translate)), then strict.
 func (e *Engine) Chat(ctx context.Context, client, call *Settings, req *providers.ChatCompletionRequest) (*providers.ChatCompletion, error) {
-	rec := newRecorder(client, call, "chat", req, false)
+	rec := newRecorder(client, call, opChat, req.Model, metadataOf(req))
 	ctx = rec.start(ctx)
 	out, err := e.chat(ctx, rec, client, call, req)
 	if err != nil {
@@ -70,7 +70,8 @@ type Stream struct {
 // ChatStream opens a streamed chat completion. It waits for the first chunk, so
 // that a failure before any output is an error of this call.
 func (e *Engine) ChatStream(ctx context.Context, client, call *Settings, req *providers.ChatCompletionRequest) (*Stream, error) {
-	rec := newRecorder(client, call, "chat", req, true)
+	rec := newRecorder(client, call, opChat, req.Model, metadataOf(req))
+	rec.record.Stream = true
 	ctx = rec.start(ctx)
 	s, err := e.chatStream(ctx, rec, client, call, req)
 	if err != nil {

@@ -24,7 +24,9 @@ type recorder struct {
 	route     route // where the call goes, once that is known
 }
 
-func newRecorder(client, call *Settings, operation string, req *providers.ChatCompletionRequest, stream bool) *recorder {
+// newRecorder returns a recorder of an operation on a model, with the metadata
+// that the request brought.
+func newRecorder(client, call *Settings, operation, model string, own map[string]string) *recorder {
 	r := &recorder{
 		observers: [2][]providers.Observer{client.Observers, call.Observers},
 		logger:    client.Logger,
@@ -37,8 +39,8 @@ func newRecorder(client, call *Settings, operation string, req *providers.ChatCo
 		id = newID()
 	}
 	r.record.Call = providers.Call{
-		ID: id, Operation: operation, Model: req.Model, Stream: stream,
-		Metadata: metadata(metadata(metadata(userOf(req), client.Metadata), req.Metadata), call.Metadata), Start: time.Now(),
+		ID: id, Operation: operation, Model: model,
+		Metadata: metadata(metadata(client.Metadata, own), call.Metadata), Start: time.Now(),
 	}
 	r.record.Meta = providers.Meta{RequestID: id, CacheStatus: providers.CacheDisabled}
 	return r
@@ -58,13 +60,13 @@ func newID() string {
 	return string(id[:])
 }
 
-// userOf is the end user's id as an entry of metadata. The platform has no place
-// for it.
-func userOf(req *providers.ChatCompletionRequest) map[string]string {
+// metadataOf returns the request's own metadata, with the end user's id, for
+// which the platform has no place.
+func metadataOf(req *providers.ChatCompletionRequest) map[string]string {
 	if req.User == "" {
-		return nil
+		return req.Metadata
 	}
-	return map[string]string{"_user": req.User}
+	return metadata(map[string]string{"_user": req.User}, req.Metadata)
 }
 
 // labels makes labels for the platform from the metadata, when that is switched
@@ -255,10 +257,10 @@ func (r *recorder) log() {
 			zap.Int64("completion_tokens", u.CompletionTokens), zap.Int64("total_tokens", u.TotalTokens))
 	}
 	if e, ok := errors.AsType[*providers.Error](rec.Err); ok {
-		r.logger.Warn("chat completion failed", append(fields,
+		r.logger.Warn(operations[rec.Operation]+" failed", append(fields,
 			zap.String("code", string(e.Code)), zap.String("param", e.Param), zap.Int("status", e.StatusCode),
 			zap.Bool("sent", e.Sent), zap.NamedError("cause", e.Err))...)
 		return
 	}
-	r.logger.Info("chat completion", fields...)
+	r.logger.Info(operations[rec.Operation], fields...)
 }

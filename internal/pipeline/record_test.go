@@ -250,7 +250,7 @@ func TestTheCallsLoggerWins(t *testing.T) {
 
 // Who does not watch does not pay for it.
 func TestNoObserversCostNothing(t *testing.T) {
-	rec, ctx := newRecorder(&Settings{}, &Settings{RequestID: "id"}, "chat", ask("m"), false), t.Context()
+	rec, ctx := newRecorder(&Settings{}, &Settings{RequestID: "id"}, opChat, "m", nil), t.Context()
 	if n := testing.AllocsPerRun(100, func() {
 		if rec.start(ctx) != ctx {
 			t.Fatal("another context")

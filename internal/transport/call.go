@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -100,7 +101,8 @@ func ContextError(ctx context.Context, sent bool) error {
 
 // Payload is a request body in a pooled buffer. It goes back to the pool when
 // the call has ended and the transport has closed every reader of it: a
-// transport may still read after it has returned an answer.
+// transport may still read after it has returned an answer. The zero Payload is
+// no body.
 type Payload struct {
 	buf  *jsonx.Buffer
 	refs atomic.Int32
@@ -115,7 +117,7 @@ func (p *Payload) Hold(buf *jsonx.Buffer) {
 
 // Bytes returns the body.
 func (p *Payload) Bytes() []byte {
-	if p == nil {
+	if p == nil || p.buf == nil {
 		return nil
 	}
 	return p.buf.B
@@ -123,14 +125,14 @@ func (p *Payload) Bytes() []byte {
 
 // Retain adds a user, so that a payload can be sent again.
 func (p *Payload) Retain() {
-	if p != nil {
+	if p != nil && p.buf != nil {
 		p.refs.Add(1)
 	}
 }
 
 // Release gives one share of the payload up.
 func (p *Payload) Release() {
-	if p != nil && p.refs.Add(-1) == 0 {
+	if p != nil && p.buf != nil && p.refs.Add(-1) == 0 {
 		p.buf.Free()
 	}
 }
@@ -191,6 +193,12 @@ func (b *bodyReader) Close() error {
 		b.payload.Release()
 	}
 	return nil
+}
+
+// traced notes that a request without a body is under way, which no reader of a
+// body can tell: it is from the moment its header is written.
+func (c *call) traced() context.Context {
+	return httptrace.WithClientTrace(c.ctx, &httptrace.ClientTrace{WroteHeaders: func() { c.sent.Store(true) }})
 }
 
 // reopen is the request's GetBody: a transport asks for it when it has to send

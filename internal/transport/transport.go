@@ -65,7 +65,7 @@ type Request struct {
 	Method string // POST when empty
 	URL    *url.URL
 	Header http.Header
-	Body   *Payload
+	Body   *Payload // nil for none, as with GET and DELETE
 	// Stream says that the answer is read as it comes, so it must not be
 	// compressed.
 	Stream   bool
@@ -101,10 +101,13 @@ func (c *call) request(q *Request) *http.Request {
 	if q.Method != "" {
 		proto.Method = q.Method
 	}
+	ctx := c.ctx
 	if body := q.Body.Bytes(); len(body) > 0 {
 		proto.ContentLength = int64(len(body))
 		proto.Body = c.reader.open()
 		proto.GetBody = c.reopen
+	} else {
+		ctx = c.traced()
 	}
 	if q.Stream {
 		q.Header["Accept-Encoding"] = identity
@@ -112,7 +115,7 @@ func (c *call) request(q *Request) *http.Request {
 	if t := serverTimeout(c.ctx, q.Timeouts); t > 0 {
 		q.Header["X-Server-Timeout"] = []string{strconv.Itoa(t)}
 	}
-	return proto.WithContext(c.ctx)
+	return proto.WithContext(ctx)
 }
 
 var identity = []string{"identity"}

@@ -53,6 +53,8 @@ var messageCodes = []struct {
 	{400, "only one tool", providers.ErrOneToolOnly},
 	{400, "api key not valid", providers.ErrAuthentication},
 	{400, "payload size exceeds the limit", providers.ErrTooLarge},
+	{404, "cached content", providers.ErrCacheNotFound},
+	{404, "cache content", providers.ErrCacheNotFound},
 }
 
 // responseError turns a refusal into an error.
@@ -139,6 +141,10 @@ func newError(status int, message string) *providers.Error {
 // remedy says what helps where the platform's sentence does not.
 func remedy(code providers.Code, s *rpcStatus) string {
 	switch {
+	case code == providers.ErrPermission && strings.Contains(s.message, "aiplatform.cachedContents."):
+		return "roles/aiplatform.user has that permission"
+	case code == providers.ErrCacheNotFound:
+		return "it may have expired, or be in another project or location: create it again"
 	case code == providers.ErrPermission && s.reason != "SERVICE_DISABLED":
 		return "the credentials need the permission aiplatform.endpoints.predict, as in roles/aiplatform.user"
 	case code == providers.ErrModelNotFound:

@@ -22,11 +22,25 @@ func (geminiFamily) verb(stream bool) (verb, query string) {
 }
 
 func (f geminiFamily) encode(in *request, out *outgoing, buf []byte) ([]byte, error) {
-	e := geminiEncoder{q: in.chat, m: &in.model, in: in, out: out, maxInline: f.maxInline}
+	e := f.encoder(in, out)
 	e.w.Reset(buf)
 	err := e.request()
 	return e.w.Bytes(), err
 }
+
+func (f geminiFamily) encoder(in *request, out *outgoing) geminiEncoder {
+	return geminiEncoder{q: in.chat, m: &in.model, in: in, out: out, maxInline: f.maxInline}
+}
+
+// purpose is what a body is written for. Bodies for the other purposes are made
+// of the same members, but not of all.
+type purpose uint8
+
+const (
+	toAnswer purpose = iota // generateContent
+	toCount                 // countTokens
+	toCache                 // cachedContents
+)
 
 // geminiEncoder writes one generateContent body straight from the request: the
 // messages, which are the bulk of it, are read once and copied once.
@@ -36,6 +50,8 @@ type geminiEncoder struct {
 	m   *model
 	in  *request
 	out *outgoing
+
+	purpose purpose
 
 	role    string               // of the open turn, "" when none is open
 	calls   []providers.ToolCall // of the last assistant turn
@@ -85,8 +101,8 @@ func (e *geminiEncoder) request() error {
 func (e *geminiEncoder) contents() error {
 	msgs := e.q.Messages
 	e.turn = currentTurn(msgs)
-	e.w.Key("contents")
 	start := e.w.Len()
+	e.w.Key("contents")
 	e.w.BeginArray()
 	open := e.w.Len()
 	for i := 0; i < len(msgs); i++ {
@@ -115,11 +131,16 @@ func (e *geminiEncoder) contents() error {
 	e.endTurn()
 	if e.w.Len() == open {
 		e.w.Truncate(start)
-		return providers.Invalid("messages", "no message has any content")
+		if e.purpose == toCache { // which may keep a system message or tools alone
+			return nil
+		}
+		return errNoContent()
 	}
 	e.w.EndArray()
 	return e.checkPrefill()
 }
+
+func errNoContent() error { return providers.Invalid("messages", "no message has any content") }
 
 // currentTurn returns the index of the message where the current turn begins:
 // the last user message that has a turn to itself. One that follows tool
@@ -153,9 +174,9 @@ func hasContent(c *providers.Content) bool {
 }
 
 // checkPrefill refuses a conversation that ends with the assistant where the
-// model would.
+// model would. One that is kept or counted may go on.
 func (e *geminiEncoder) checkPrefill() error {
-	if e.m.facts.NoPrefill && e.spoke == "model" {
+	if e.purpose == toAnswer && e.m.facts.NoPrefill && e.spoke == "model" {
 		return providers.Invalid(messagePath(e.last, "role"),
 			"this model does not continue an assistant message: end the conversation with a user or tool message")
 	}

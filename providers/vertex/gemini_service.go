@@ -2,7 +2,6 @@ package vertex
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/providers"
@@ -28,28 +27,23 @@ func (e *geminiEncoder) cachedContent() error {
 	case e.systems > 0 || len(e.q.Tools) > 0:
 		return providers.Invalid(path, "system messages and tools belong into the cache: leave them out of a request that uses one")
 	}
-	if name, ok := cacheName(name, e.in.target); ok {
-		e.w.Key("cachedContent")
-		e.w.String(name)
+	at, id, ok := splitCacheName(name)
+	if !ok {
+		return providers.Invalid(path, badCacheName)
+	}
+	if at.project == "" {
+		var err error
+		if at, err = modelPlace(e.in.target, e.m); err != nil {
+			return err
+		}
+	}
+	if e.purpose == toCount {
+		e.warnf(providers.WarnUnsupported, path, "left out: the tokens of the cached content are not counted")
 		return nil
 	}
-	return providers.Invalid(path, "not the name of a cache: give ID, cachedContents/ID or projects/P/locations/L/cachedContents/ID")
-}
-
-// cacheName returns the full resource name of a cache that is named in short or
-// in full.
-func cacheName(name string, t *providers.Target) (string, bool) {
-	seg := strings.Split(name, "/")
-	switch {
-	case len(seg) == 6 && seg[0] == "projects" && seg[2] == "locations" && seg[4] == "cachedContents":
-		return name, isProject(seg[1]) && isRegion(seg[3]) && isSegment(seg[5])
-	case len(seg) == 2 && seg[0] == "cachedContents":
-		seg = seg[1:]
-	case len(seg) != 1:
-		return "", false
-	}
-	return "projects/" + t.ProjectID + "/locations/" + t.Region + "/cachedContents/" + seg[0],
-		isSegment(seg[0]) && isProject(t.ProjectID) && isRegion(t.Region)
+	e.w.Key("cachedContent")
+	e.w.String("projects/" + at.project + "/locations/" + at.location + "/cachedContents/" + id)
+	return nil
 }
 
 // serviceTiers maps service_tier to the header that asks for it. The OpenAI

@@ -180,9 +180,9 @@ func (e *geminiEncoder) toolMode() (mode string, names []string, err error) {
 }
 
 // toolConfig writes how the model may choose among the functions, and the place
-// that maps are asked about.
+// that maps are asked about. It has no tokens to count.
 func (e *geminiEncoder) toolConfig(mode string, names []string, stream bool, place []byte) {
-	if mode == "" && !stream && place == nil {
+	if mode == "" && !stream && place == nil || e.purpose == toCount {
 		return
 	}
 	e.w.Key("toolConfig")

@@ -41,12 +41,14 @@ func plays(text []byte) *player {
 func (p *player) RoundTrip(r *http.Request) (*http.Response, error) {
 	p.calls++
 	p.url, p.method, p.head = r.URL.String(), r.Method, r.Header.Clone()
-	var err error
-	if p.sent, err = io.ReadAll(r.Body); err != nil {
-		return nil, err
-	}
-	if err := r.Body.Close(); err != nil {
-		return nil, err
+	if p.sent = nil; r.Body != nil {
+		var err error
+		if p.sent, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+		if err := r.Body.Close(); err != nil {
+			return nil, err
+		}
 	}
 	res := &http.Response{
 		StatusCode: p.status, Header: p.header, ContentLength: -1, Request: r,

@@ -174,8 +174,9 @@ type call struct {
 	known   []providers.Warning // of the model, whatever is asked of it
 	res     *transport.Response
 	decoder decoder
-	payload transport.Payload
-	bearer  [1]string // the authorization header's value
+	payload transport.Payload // zero for a request without a body
+	method  string            // POST when empty
+	bearer  [1]string         // the authorization header's value
 }
 
 // warnings are all that the caller is told.
@@ -267,7 +268,7 @@ func (p *Provider) attempt(ctx context.Context, c *call, u *url.URL) error {
 	return err
 }
 
-// send posts the payload and returns an answer with status 200. A token that
+// send sends the payload and returns an answer with status 200. A token that
 // the platform refuses is renewed once.
 func (p *Provider) send(ctx context.Context, c *call, u *url.URL) (*transport.Response, error) {
 	defer c.payload.Release()
@@ -280,7 +281,7 @@ func (p *Provider) send(ctx context.Context, c *call, u *url.URL) (*transport.Re
 		maps.Copy(header, c.out.header)
 		c.payload.Retain()
 		res, err := p.client.Do(ctx, &transport.Request{
-			URL: u, Header: header, Body: &c.payload, Stream: c.in.stream, Timeouts: t.Timeouts,
+			Method: c.method, URL: u, Header: header, Body: &c.payload, Stream: c.in.stream, Timeouts: t.Timeouts,
 		})
 		if err != nil {
 			return nil, named(err)

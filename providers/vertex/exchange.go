@@ -1,0 +1,50 @@
+package vertex
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/b650d4bf/gateway/internal/jsonx"
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// write fills the call's payload with what body writes through w.
+func (c *call) write(w *jsonx.Writer, body func() error) error {
+	buf := jsonx.GetBuffer()
+	w.Reset(buf.B)
+	err := body()
+	buf.B = w.Bytes()
+	c.payload.Hold(buf)
+	if err != nil {
+		c.payload.Release()
+	}
+	return err
+}
+
+// exchange sends the call's payload and decodes the JSON object that answers it.
+func (p *Provider) exchange(ctx context.Context, u *url.URL, c *call, decode func(*jsonx.Reader)) error {
+	var err error
+	if c.res, err = p.send(ctx, c, u); err != nil {
+		return err
+	}
+	defer func() { _ = c.res.Close() }()
+	buf := jsonx.GetBuffer()
+	defer buf.Free()
+	if err := c.res.ReadInto(buf, p.limit); err != nil {
+		return named(err)
+	}
+	r := jsonx.NewReader(buf.B)
+	if r.Kind() != jsonx.Object {
+		return unreadable(http.StatusOK, buf.B)
+	}
+	if raw, ok := jsonx.Lookup(buf.B, "error"); ok {
+		return rawError(http.StatusOK, raw)
+	}
+	if decode(&r); r.End() != nil {
+		e := answerError(providers.ErrBadResponse, "the platform's answer can't be understood")
+		e.Err = r.Err()
+		return e
+	}
+	return nil
+}
