@@ -2,6 +2,7 @@ package vertextest_test
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
@@ -13,7 +14,7 @@ func FuzzGenerate(f *testing.F) {
 	for _, r := range references() {
 		f.Add(r.model, r.body)
 	}
-	for _, r := range append(refusals(), acceptances()...) {
+	for _, r := range slices.Concat(refusals(), acceptances(), furtherRefusals(), furtherAcceptances()) {
 		if len(r.body) < 4096 {
 			f.Add(r.model, r.body)
 		}
