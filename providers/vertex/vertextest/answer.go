@@ -1,15 +1,12 @@
 package vertextest
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
-	"image"
-	"image/png"
 	"net/http"
 	"slices"
 	"strconv"
@@ -23,8 +20,12 @@ type answer struct {
 	parts    []part // thoughts first
 	reason   string // finishReason
 	thoughts int    // thoughtsTokenCount, shown or not
+	toolUse  int    // toolUsePromptTokenCount
 	blocked  *promptFeedback
 	variants int // further candidates, like the first
+
+	grounding *groundingMetadata
+	urls      *urlContextMetadata
 }
 
 // maxVariants bounds further candidates when the checks are off.
@@ -48,12 +49,13 @@ func (x *exchange) think() (answer, error) {
 	if n := x.req.GenerationConfig.CandidateCount; n != nil {
 		a.variants = min(max(*n-1, 0), maxVariants)
 	}
-	if x.thinking() {
-		thought := "**Reading the request**\n\nThe request is clear; a short reply will do.\n\n"
-		a.thoughts = tokens(len(thought))
-		if x.req.GenerationConfig.ThinkingConfig.IncludeThoughts {
-			a.parts = append(a.parts, part{Text: &thought, Thought: true})
-		}
+	if x.facts.audioOut {
+		said, _ := x.lastUserText()
+		a.parts = append(a.parts, x.speech(said))
+		return a, nil
+	}
+	if err := a.ponder(x); err != nil {
+		return answer{}, err
 	}
 	if calls := x.chooseCalls(); len(calls) > 0 {
 		for i, c := range calls {
@@ -65,22 +67,79 @@ func (x *exchange) think() (answer, error) {
 		}
 		return a, nil
 	}
-	modalities := x.req.GenerationConfig.ResponseModalities
-	if len(modalities) == 0 || slices.Contains(modalities, "TEXT") {
-		text, err := x.sayText()
-		if err != nil {
+	modalities := x.modalities()
+	if slices.Contains(modalities, "TEXT") {
+		if err := a.say(x); err != nil {
 			return answer{}, err
 		}
-		a.speak(x, text)
 	}
 	if slices.Contains(modalities, "IMAGE") && a.reason == "STOP" {
-		picture, err := x.picture()
+		picture, err := x.picture(false)
 		if err != nil {
 			return answer{}, err
 		}
 		a.parts = append(a.parts, picture)
 	}
 	return a, nil
+}
+
+// modalities are what the answer is to be made of: by default text, and a
+// picture too on image models.
+func (x *exchange) modalities() []string {
+	asked := x.req.GenerationConfig.ResponseModalities
+	asked = slices.DeleteFunc(slices.Clone(asked), func(m string) bool { return m == "MODALITY_UNSPECIFIED" })
+	switch {
+	case len(asked) > 0:
+		return asked
+	case x.facts.imageOut:
+		return []string{"TEXT", "IMAGE"}
+	}
+	return []string{"TEXT"}
+}
+
+// ponder thinks, and shows the thoughts when they are asked for or the model
+// always shows them. An image model also shows a draft.
+func (a *answer) ponder(x *exchange) error {
+	if !x.thinking() && !x.facts.chain {
+		return nil
+	}
+	thought := "**Reading the request**\n\nThe request is clear; a short reply will do.\n\n"
+	a.thoughts = tokens(len(thought))
+	if !x.req.GenerationConfig.ThinkingConfig.IncludeThoughts && !x.facts.chain {
+		return nil
+	}
+	a.parts = append(a.parts, part{Text: &thought, Thought: true})
+	if !slices.Contains(x.modalities(), "IMAGE") || !x.facts.imageOut {
+		return nil
+	}
+	draft, err := x.picture(true)
+	a.parts = append(a.parts, draft)
+	return err
+}
+
+// say adds the text, and before it what the tools of the platform did for it.
+func (a *answer) say(x *exchange) error {
+	if want, ok := x.responseShape(); ok {
+		text, err := x.sayShaped(want)
+		if err != nil {
+			return err
+		}
+		found := x.find()
+		a.speak(x, text)
+		a.grounding, a.urls, a.toolUse = found.grounding, found.urls, found.toolUse
+		return nil
+	}
+	ran, fed, err := x.runCode()
+	if err != nil {
+		return err
+	}
+	a.parts = append(a.parts, ran...)
+	found := x.find()
+	claims := found.claims(x.sayPlain())
+	a.speak(x, strings.Join(claims, " "))
+	found.support(x, claims, a.parts)
+	a.grounding, a.urls, a.toolUse = found.grounding, found.urls, found.toolUse+fed
+	return nil
 }
 
 // thinking reports whether the model thinks on this request.
@@ -124,14 +183,6 @@ func prefix(text string, n int) string {
 		n--
 	}
 	return text[:n]
-}
-
-// sayText returns the text of the answer.
-func (x *exchange) sayText() (string, error) {
-	if shape, ok := x.responseShape(); ok {
-		return x.sayShaped(shape)
-	}
-	return x.sayPlain(), nil
 }
 
 // sayPlain reports function results, else greets a greeting, else echoes.
@@ -204,7 +255,7 @@ func (x *exchange) lastUserText() (text string, media []string) {
 func (x *exchange) signedText(text string) part {
 	p := part{Text: &text}
 	if x.rules.signatures {
-		p.ThoughtSignature = signPart(x.facts)
+		p.ThoughtSignature = x.signPart()
 	}
 	return p
 }
@@ -218,7 +269,7 @@ func (x *exchange) callPart(i int, id, name string, args json.RawMessage) part {
 	}
 	p := part{FunctionCall: c}
 	if i == 0 && (x.rules.signatures || x.thinking()) {
-		p.ThoughtSignature = signCall(x.facts, name, args)
+		p.ThoughtSignature = x.signCall(name, args)
 	}
 	return p
 }
@@ -230,19 +281,6 @@ func callID(body []byte, i int) string {
 	_, _ = h.Write([]byte{byte(i), byte(i >> 8)})
 	s := strconv.FormatUint(h.Sum64(), 36)
 	return ("00000000" + s)[len(s):]
-}
-
-// picture returns a part with a PNG of one pixel.
-func (x *exchange) picture() (part, error) {
-	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
-		return part{}, err
-	}
-	p := part{InlineData: &blob{MimeType: "image/png", Data: base64.StdEncoding.EncodeToString(b.Bytes())}}
-	if x.rules.signatures {
-		p.ThoughtSignature = signPart(x.facts)
-	}
-	return p, nil
 }
 
 // envelope returns a response with the members that are the same in each chunk.
@@ -287,19 +325,24 @@ func (a answer) whole(x *exchange) generateResponse {
 			if len(a.parts) > 0 {
 				c.Content = &content{Role: "model", Parts: a.parts}
 			}
+			c.GroundingMetadata, c.URLContextMetadata = a.grounding, a.urls
 			x.addLogprobs(&c)
 			g.Candidates = append(g.Candidates, c)
 			answered.addVisible(a.parts)
 		}
 	}
-	g.UsageMetadata = usageOf(x, answered, a.thoughts)
+	g.UsageMetadata = usageOf(x, answered, a)
 	return g
 }
 
 // addVisible counts the parts that aren't thoughts.
 func (t *tally) addVisible(parts []part) {
 	for _, p := range parts {
-		if !p.Thought {
+		switch {
+		case p.Thought:
+		case p.isSpeech():
+			t.addMedia("AUDIO", p.speechTokens())
+		default:
 			t.addPart(p, imageOutTokens)
 		}
 	}

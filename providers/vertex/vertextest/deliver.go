@@ -15,6 +15,7 @@ type response struct {
 	status int
 	header http.Header
 	events [][]byte
+	asIs   bool // given byte for byte
 }
 
 // deliver writes a response the way the reply asks for. It returns early when

@@ -16,8 +16,11 @@
 // of the platform's own shape: missing or wrong bearer token, malformed JSON,
 // members the published schema doesn't know, broken turn order, unpaired
 // function calls, missing or altered thought signatures, thinking settings of
-// the wrong generation, parameters a generation no longer takes, and more. See
-// [Check] for the schema alone. [WithoutChecks] switches the body checks off.
+// the wrong generation, parameters a generation no longer takes, tools, media
+// types and forms of schemas a model doesn't take, references that lead nowhere,
+// and more. See [Check] for the schema alone. [WithoutChecks] switches the body
+// checks off; [WithRefusedField] and [WithoutCallIDs] add refusals, to test how a
+// client learns from one.
 //
 // # Answers
 //
@@ -33,7 +36,17 @@
 //     Arguments are made up from the declared schema and the user's words.
 //   - After function responses the answer quotes the results.
 //   - A JSON response type gives JSON that fits the response schema.
-//   - An image modality gives a tiny PNG, on image models.
+//   - Image models draw a picture of 256 pixels at its longer edge, as PNG or
+//     JPEG. It depends on the text and on the images of the conversation.
+//   - Speaking models give a beep per word, as PCM.
+//   - Tools that search ground the answer in two made-up sources. The offsets
+//     are bytes, and the answer has characters of several bytes. A greeting
+//     needs no search, and its grounding is empty.
+//   - urlContext reads the addresses of the text; those below .invalid fail.
+//   - codeExecution adds up the numbers of the text.
+//   - computerUse goes to the address of the text, or opens a browser.
+//   - With streamFunctionCallArguments the arguments of calls come in pieces.
+//   - The chain of thought of gemini-2.0-flash-thinking always comes first.
 //   - Thoughts, thought signatures, usage, maxOutputTokens, stopSequences and
 //     candidateCount follow the facts of the model's generation.
 //
@@ -44,6 +57,13 @@
 //		vertextest.Text("Hello there.").Paced(50*time.Millisecond),
 //		vertextest.Text("This one breaks off.").CutAfterEvents(2),
 //	)
+//
+// # Other calls
+//
+// countTokens counts as the usage of an answer does. Explicit caches can be
+// created, read, listed, changed and deleted; they end in time, and a request
+// that names one has its contents and tools. As long as none was created, a
+// request may name any cache, which counts as 2048 tokens.
 //
 // # Caveats
 //
@@ -58,12 +78,14 @@
 //   - Budgets on Gemini 3 fail on the platform some of the time; here always.
 //     A mismatch of function responses on Gemini 3.0 to 3.5 isn't an error but
 //     an empty answer, as documented.
-//   - A signature on a function call is bound to name and arguments. It is
-//     checked from 3.6 on, in the current turn only; older models ignore a
-//     wrong one.
+//   - A signature is bound to model family and project, that of a function call
+//     also to name and arguments. It is checked from 3.6 on, in the current turn
+//     only; older models ignore a wrong one.
 //   - A pattern in a response schema is not honoured by made-up values.
-//   - Grounding, code execution, streamed arguments, caching and compression
-//     are accepted in requests and have no effect on answers.
+//   - Empty arrays and objects have no place in streamed arguments.
+//   - imageSize is checked and has no effect. Quality isn't looked at.
+//   - A unary answer is compressed when gzip is accepted, unless a script gives
+//     its bytes or cuts them.
 //   - Where the wording of an error isn't published, the emulator's is its own;
 //     depend on code and status.
 package vertextest

@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 )
@@ -18,13 +19,16 @@ type exchange struct {
 	route  route
 	sse    bool // alt=sse was asked for
 	header http.Header
+	query  url.Values
 	body   []byte
 
 	// Set by the checks.
 	req    request
 	facts  modelFacts
 	rules  generation
-	silent bool // the answer has to be empty
+	silent bool      // the answer has to be empty
+	cached *cache    // the explicit cache in use
+	expire time.Time // when it is to end from now on
 }
 
 // inArray reports whether the answer is one JSON array, elements in time.
@@ -38,22 +42,23 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		abort()
 	}
-	t, ok := parsePath(r.URL.Path)
+	t, ok := parsePath(r.Method, r.URL.Path)
 	s.record(Request{
 		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: body,
 		Project: t.project, Location: t.location, Model: t.model, Verb: t.verb, Time: time.Now(),
 	})
 	found, known := findRoute(t)
-	if !ok || !known || r.Method != http.MethodPost {
+	if !ok || !known || r.Method != found.http {
 		s.deliver(ctx, w, HTML404(), pageNotFound(r.URL.Path))
 		return
 	}
+	query := r.URL.Query()
 	x := &exchange{
-		server: s, cfg: &s.cfg, target: t, route: found, header: r.Header, body: body,
-		sse: r.URL.Query().Get("alt") == "sse",
+		server: s, cfg: &s.cfg, target: t, route: found, header: r.Header, query: query, body: body,
+		sse: query.Get("alt") == "sse",
 	}
 	reply, res := s.respond(x)
-	s.deliver(ctx, w, reply, res)
+	s.deliver(ctx, w, reply, compressed(x, reply, res))
 }
 
 // respond checks the request, then renders the reply it gets.
@@ -61,10 +66,10 @@ func (s *Server) respond(x *exchange) (Reply, response) {
 	if err := x.check(); err != nil {
 		return Reply{}, errorResponse(err, x.inArray())
 	}
-	reply := s.next(x.target.model)
+	reply := s.next(x.route, x.target.model)
 	render := reply.render
 	if render == nil {
-		render = ownAnswer
+		render = x.route.answer
 	}
 	res, err := render(x)
 	if err != nil {
@@ -79,8 +84,9 @@ func (x *exchange) check() error {
 	if err := x.checkToken(); err != nil {
 		return err
 	}
+	hasBody := x.route.http == http.MethodPost || x.route.http == http.MethodPatch
 	kind, _, err := mime.ParseMediaType(x.header.Get("Content-Type"))
-	if err != nil || kind != "application/json" {
+	if hasBody && (err != nil || kind != "application/json") {
 		return invalid("Unsupported content type. Expected application/json.")
 	}
 	if x.route.serve == nil {
@@ -95,37 +101,47 @@ func (x *exchange) checkToken() error {
 	case x.cfg.withoutAuth:
 		return nil
 	case token == "":
-		return unauthenticated(true, x.route.method)
+		return unauthenticated(true, x.route.rpc)
 	case len(x.cfg.tokens) > 0 && !slices.Contains(x.cfg.tokens, token):
-		return unauthenticated(false, x.route.method)
+		return unauthenticated(false, x.route.rpc)
 	}
 	return nil
 }
 
 // checkGenerate checks the body of generateContent and its streaming form.
 func checkGenerate(x *exchange) error {
+	if err := x.decodeRequest("GenerateContentRequest"); err != nil {
+		return err
+	}
+	sentinels := countSentinels(x.req.Contents)
+	if !x.cfg.withoutChecks {
+		if err := x.applyRules(); err != nil {
+			return err
+		}
+	}
+	x.server.countSentinels(sentinels)
+	return nil
+}
+
+// decodeRequest decodes the body, which has to fit the schema, and finds the
+// model.
+func (x *exchange) decodeRequest(message string) error {
 	v, err := decodeBody(x.body)
 	if err != nil {
 		return err
 	}
+	if err := x.checkRefused(v); err != nil {
+		return err
+	}
 	if !x.cfg.withoutChecks {
-		if err := checkValue("GenerateContentRequest", v); err != nil {
+		if err := checkValue(message, v); err != nil {
 			return err
 		}
 	}
 	if err := json.Unmarshal(x.body, &x.req); err != nil && !x.cfg.withoutChecks {
 		return invalid("Invalid JSON payload received.")
 	}
-	if err := x.findModel(); err != nil {
-		return err
-	}
-	if !x.cfg.withoutChecks {
-		if err := x.applyRules(); err != nil {
-			return err
-		}
-	}
-	x.server.countSentinels(countSentinels(x.req.Contents))
-	return nil
+	return x.findModel()
 }
 
 // findModel looks up the facts of the model or tuned endpoint.
@@ -142,6 +158,11 @@ func (x *exchange) findModel() error {
 		return notFound(x.target)
 	}
 	x.facts, x.rules = facts, generationOf(facts.version)
+	for _, models := range x.cfg.withoutIDs {
+		if models.include(x.target.model, facts.name) {
+			x.rules.callIDs = false
+		}
+	}
 	return nil
 }
 

@@ -70,11 +70,19 @@ type message struct {
 			Role  string
 			Parts []messagePart
 		}
+		GroundingMetadata  *grounding
+		URLContextMetadata struct {
+			URLMetadata []struct{ RetrievedURL, URLRetrievalStatus string }
+		}
 	}
 	PromptFeedback struct{ BlockReason string }
 	UsageMetadata  struct {
-		PromptTokenCount, CandidatesTokenCount, ThoughtsTokenCount, TotalTokenCount, CachedContentTokenCount int
-		TrafficType                                                                                          string
+		PromptTokenCount, CandidatesTokenCount, ThoughtsTokenCount, TotalTokenCount, CachedContentTokenCount, ToolUsePromptTokenCount int
+		TrafficType                                                                                                                   string
+		PromptTokensDetails, CandidatesTokensDetails                                                                                  []struct {
+			Modality   string
+			TokenCount int
+		}
 	}
 	ModelVersion, ResponseID, CreateTime string
 	Error                                struct {
@@ -89,10 +97,39 @@ type messagePart struct {
 	Thought          bool
 	ThoughtSignature string
 	FunctionCall     *struct {
-		ID, Name string
-		Args     map[string]any
+		ID, Name     string
+		Args         map[string]any
+		WillContinue bool
+		PartialArgs  []partial
 	}
-	InlineData *struct{ MimeType, Data string }
+	InlineData          *struct{ MimeType, Data string }
+	ExecutableCode      *struct{ ID, Language, Code string }
+	CodeExecutionResult *struct{ ID, Outcome, Output string }
+}
+
+// partial is a piece of the arguments of a call.
+type partial struct {
+	JSONPath     string
+	StringValue  *string
+	NumberValue  *float64
+	BoolValue    *bool
+	NullValue    string
+	WillContinue bool
+}
+
+// grounding is what an answer says it rests on.
+type grounding struct {
+	WebSearchQueries, RetrievalQueries []string
+	SearchEntryPoint                   struct{ RenderedContent string }
+	GroundingChunks                    []map[string]map[string]string
+	GroundingSupports                  []struct {
+		Segment struct {
+			PartIndex, StartIndex, EndIndex int
+			Text                            string
+		}
+		GroundingChunkIndices []int
+		ConfidenceScores      []float64
+	}
 }
 
 func (m message) parts() []messagePart {
@@ -159,3 +196,8 @@ func config(members string) string { return `"generationConfig":{` + members + `
 
 const weatherTool = `"tools":[{"functionDeclarations":[{"name":"get_weather","description":"Reports the weather of a place",` +
 	`"parametersJsonSchema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}}]}]`
+
+// schemaForm turns the JSON Schema of a declaration into a Schema message.
+func schemaForm(declared string) string {
+	return strings.NewReplacer("parametersJsonSchema", "parameters", `"type":"object"`, `"type":"OBJECT"`, `"type":"string"`, `"type":"STRING"`).Replace(declared)
+}

@@ -42,7 +42,10 @@ type modelFacts struct {
 	where    placement
 	budget   *budgetRange
 	levels   []string
-	imageOut bool
+	imageOut bool // draws, and says something beside it
+	audioOut bool // speaks, and does nothing else
+	chain    bool // always puts its chain of thought before the answer
+	computer bool // wants the computer use tool
 }
 
 // thinks reports whether the model has a thinking mode at all.
@@ -50,8 +53,10 @@ func (m modelFacts) thinks() bool { return m.budget != nil || len(m.levels) > 0 
 
 // modelTable lists the models served, one row each.
 //
-// Sources: https://cloud.google.com/vertex-ai/generative-ai/docs/models and
-// https://cloud.google.com/vertex-ai/generative-ai/docs/thinking
+// Sources: https://cloud.google.com/vertex-ai/generative-ai/docs/models,
+// https://cloud.google.com/vertex-ai/generative-ai/docs/thinking,
+// https://cloud.google.com/vertex-ai/generative-ai/docs/computer-use and
+// https://cloud.google.com/text-to-speech/docs/gemini-tts
 func modelTable() []modelFacts {
 	var (
 		lowToXHigh = []string{"LOW", "MEDIUM", "HIGH", "XHIGH"}
@@ -59,17 +64,20 @@ func modelTable() []modelFacts {
 		minToHigh  = []string{"MINIMAL", "LOW", "MEDIUM", "HIGH"}
 	)
 	return []modelFacts{
+		{name: "gemini-1.5-pro", version: 15},
+		{name: "gemini-1.5-flash", version: 15},
 		{name: "gemini-2.0-flash", version: 20},
 		{name: "gemini-2.0-flash-lite", version: 20},
-		{name: "gemini-2.0-flash-thinking", version: 20},
+		{name: "gemini-2.0-flash-thinking", version: 20, chain: true},
 		{name: "gemini-2.5-pro", version: 25, budget: &budgetRange{min: 128, max: 32768}},
 		{name: "gemini-2.5-flash", version: 25, budget: &budgetRange{min: 1, max: 24576, canDisable: true}},
 		{name: "gemini-2.5-flash-lite", version: 25, budget: &budgetRange{min: 512, max: 24576, canDisable: true, defaultOff: true}},
 		{name: "gemini-2.5-flash-image", version: 25, imageOut: true},
-		{name: "gemini-2.5-flash-tts", version: 25},
-		{name: "gemini-2.5-pro-tts", version: 25},
-		{name: "gemini-2.5-flash-lite-preview-tts", version: 25},
-		{name: "gemini-3.1-flash-tts", version: 25},
+		{name: "gemini-2.5-computer-use", version: 25, budget: &budgetRange{min: 128, max: 32768}, computer: true},
+		{name: "gemini-2.5-flash-tts", version: 25, audioOut: true},
+		{name: "gemini-2.5-pro-tts", version: 25, audioOut: true},
+		{name: "gemini-2.5-flash-lite-preview-tts", version: 25, audioOut: true},
+		{name: "gemini-3.1-flash-tts", version: 25, audioOut: true},
 		{name: "gemini-3-pro", version: 30, levels: []string{"LOW", "HIGH"}},
 		{name: "gemini-3-flash", version: 30, levels: minToHigh},
 		{name: "gemini-3-pro-image", version: 30, levels: []string{"HIGH"}, imageOut: true},
@@ -116,24 +124,46 @@ type generation struct {
 	partResolution bool // Part.mediaResolution is taken
 	runningUsage   bool // counts on every chunk, not on the last alone
 	logprobs       bool // avgLogprobs is reported
+	maxLogprobs    int
+	jsonSchemas    bool // parametersJsonSchema and responseJsonSchema are known
+	emptyObjects   bool // a Schema of type OBJECT may have no properties
+	streamsArgs    bool // streamFunctionCallArguments is taken
+	responseMedia  bool // functionResponse.parts is taken
+	maxRequest     int  // bytes of a body
+	cacheMinimum   int  // tokens of an explicit cache
 }
 
 // generationTable lists the generations, oldest first.
 //
-// Sources: https://cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures
-// and https://cloud.google.com/vertex-ai/generative-ai/docs/start/get-started-with-gemini-3
+// Sources: https://cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures,
+// https://cloud.google.com/vertex-ai/generative-ai/docs/start/get-started-with-gemini-3,
+// https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling,
+// https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/control-generated-output and
+// https://cloud.google.com/vertex-ai/generative-ai/docs/context-cache/context-cache-overview
 func generationTable() []generation {
 	return []generation{
-		{from: 20, maxCandidates: 8, maxOutput: 8192, penalties: true, prefill: true, explicitCache: true, logprobs: true},
-		{from: 25, maxCandidates: 8, maxOutput: 65536, penalties: true, prefill: true, explicitCache: true, logprobs: true},
+		{from: 15, maxCandidates: 8, maxOutput: 8192, penalties: true, prefill: true, explicitCache: true, logprobs: true,
+			maxLogprobs: 5, maxRequest: 20 << 20, cacheMinimum: 4096},
+		{from: 20, maxCandidates: 8, maxOutput: 8192, penalties: true, prefill: true, explicitCache: true, logprobs: true,
+			maxLogprobs: 5, emptyObjects: true, maxRequest: 20 << 20, cacheMinimum: 2048},
+		{from: 25, maxCandidates: 8, maxOutput: 65536, penalties: true, prefill: true, explicitCache: true, logprobs: true,
+			maxLogprobs: 20, jsonSchemas: true, emptyObjects: true, maxRequest: 500 << 20, cacheMinimum: 2048},
 		{from: 30, pairing: pairingSilent, maxCandidates: 1, maxOutput: 65536, penalties: true, prefill: true, callIDs: true,
-			signatures: true, mixesTools: true, explicitCache: true, partResolution: true, runningUsage: true},
+			signatures: true, mixesTools: true, explicitCache: true, partResolution: true, runningUsage: true,
+			maxLogprobs: 20, jsonSchemas: true, emptyObjects: true, streamsArgs: true, responseMedia: true,
+			maxRequest: 500 << 20, cacheMinimum: 4096},
 		{from: 36, pairing: pairingRefused, maxCandidates: 1, maxOutput: 65536, callIDs: true,
-			signatures: true, checksForgery: true, mixesTools: true, explicitCache: true, partResolution: true, runningUsage: true},
+			signatures: true, checksForgery: true, mixesTools: true, explicitCache: true, partResolution: true, runningUsage: true,
+			maxLogprobs: 20, jsonSchemas: true, emptyObjects: true, streamsArgs: true, responseMedia: true,
+			maxRequest: 500 << 20, cacheMinimum: 4096},
 		{from: 37, pairing: pairingRefused, maxOutput: 65536, callIDs: true,
-			signatures: true, checksForgery: true, mixesTools: true, explicitCache: true, partResolution: true, runningUsage: true},
+			signatures: true, checksForgery: true, mixesTools: true, explicitCache: true, partResolution: true, runningUsage: true,
+			maxLogprobs: 20, jsonSchemas: true, emptyObjects: true, streamsArgs: true, responseMedia: true,
+			maxRequest: 500 << 20, cacheMinimum: 4096},
 		{from: 40, pairing: pairingRefused, maxCandidates: 1, maxOutput: 1 << 20, callIDs: true,
-			signatures: true, checksForgery: true, mixesTools: true, partResolution: true, runningUsage: true},
+			signatures: true, checksForgery: true, mixesTools: true, partResolution: true, runningUsage: true,
+			maxLogprobs: 20, jsonSchemas: true, emptyObjects: true, streamsArgs: true, responseMedia: true,
+			maxRequest: 500 << 20},
 	}
 }
 

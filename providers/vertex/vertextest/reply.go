@@ -184,6 +184,7 @@ func answering(produce func(*exchange) (answer, error)) Reply {
 
 // fixed makes a reply that is the same for every request.
 func fixed(res response) Reply {
+	res.asIs = true
 	return Reply{render: func(*exchange) (response, error) { return res, nil }}
 }
 

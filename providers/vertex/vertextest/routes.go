@@ -1,7 +1,9 @@
 package vertextest
 
 import (
+	"hash/fnv"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -13,47 +15,121 @@ type target struct {
 	publisher string // empty for an endpoint
 	model     string // or the endpoint's id
 	verb      string
+
+	caches bool   // the path is of explicit caches
+	cache  string // the id of one
+}
+
+// place returns the resource name of the location.
+func (t target) place() string { return "projects/" + t.project + "/locations/" + t.location }
+
+// numbered returns the resource name of the location with the project's number,
+// as the platform names what it keeps.
+func (t target) numbered() string {
+	return "projects/" + projectNumber(t.project) + "/locations/" + t.location
+}
+
+// cacheName returns the resource name of the cache.
+func (t target) cacheName() string { return t.numbered() + "/cachedContents/" + t.cache }
+
+// projectNumber returns the number of a project, twelve digits made up from its
+// id. A number is its own.
+func projectNumber(project string) string {
+	if _, err := strconv.ParseUint(project, 10, 64); err == nil {
+		return project
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(project))
+	return strconv.FormatUint(100_000_000_000+h.Sum64()%900_000_000_000, 10)
 }
 
 // resource returns the resource name the platform uses in messages.
 func (t target) resource() string {
-	place := "projects/" + t.project + "/locations/" + t.location
 	if t.publisher == "" {
-		return place + "/endpoints/" + t.model
+		return t.place() + "/endpoints/" + t.model
 	}
-	return place + "/publishers/" + t.publisher + "/models/" + t.model
+	return t.place() + "/publishers/" + t.publisher + "/models/" + t.model
 }
 
-// route serves one verb of the models of a publisher, or of tuned endpoints.
+// route serves one verb of the models of a publisher, of tuned endpoints or of
+// explicit caches.
 type route struct {
-	publisher string // empty for endpoints
+	publisher string // empty for endpoints and caches
+	caches    bool
 	verb      string
-	method    string // name of the RPC
+	http      string // method
+	rpc       string // service and method, as messages name them
 	stream    bool
-	serve     func(*exchange) error // checks a request that has a token
+	serve     func(*exchange) error             // checks a request that has a token
+	answer    func(*exchange) (response, error) // the emulator's own
 }
+
+// generates reports whether the route answers as a model.
+func (r route) generates() bool { return strings.HasSuffix(r.rpc, "GenerateContent") }
 
 // routes is the table of what the emulator serves. Further surfaces add rows.
 //
-// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference
+// Sources: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference,
+// https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/count-tokens and
+// https://cloud.google.com/vertex-ai/generative-ai/docs/context-cache/context-cache-create
 func routes() []route {
+	const (
+		predict = "PredictionService.GenerateContent"
+		stream  = "PredictionService.StreamGenerateContent"
+		count   = "LlmUtilityService.CountTokens"
+		caches  = "GenAiCacheService."
+		post    = http.MethodPost
+	)
 	return []route{
-		{publisher: "google", verb: "generateContent", method: "GenerateContent", serve: checkGenerate},
-		{publisher: "google", verb: "streamGenerateContent", method: "StreamGenerateContent", stream: true, serve: checkGenerate},
-		{verb: "generateContent", method: "GenerateContent", serve: checkGenerate},
-		{verb: "streamGenerateContent", method: "StreamGenerateContent", stream: true, serve: checkGenerate},
+		{publisher: "google", verb: "generateContent", http: post, rpc: predict, serve: checkGenerate, answer: ownAnswer},
+		{publisher: "google", verb: "streamGenerateContent", http: post, rpc: stream, stream: true, serve: checkGenerate, answer: ownAnswer},
+		{publisher: "google", verb: "countTokens", http: post, rpc: count, serve: checkCount, answer: countTokens},
+		{verb: "generateContent", http: post, rpc: predict, serve: checkGenerate, answer: ownAnswer},
+		{verb: "streamGenerateContent", http: post, rpc: stream, stream: true, serve: checkGenerate, answer: ownAnswer},
+		{verb: "countTokens", http: post, rpc: count, serve: checkCount, answer: countTokens},
+		{caches: true, verb: "createCachedContent", http: post, rpc: caches + "CreateCachedContent", serve: checkCreateCache, answer: createCache},
+		{caches: true, verb: "listCachedContents", http: http.MethodGet, rpc: caches + "ListCachedContents", serve: checkNothing, answer: listCaches},
+		{caches: true, verb: "getCachedContent", http: http.MethodGet, rpc: caches + "GetCachedContent", serve: checkFindCache, answer: getCache},
+		{caches: true, verb: "updateCachedContent", http: http.MethodPatch, rpc: caches + "UpdateCachedContent", serve: checkUpdateCache, answer: updateCache},
+		{caches: true, verb: "deleteCachedContent", http: http.MethodDelete, rpc: caches + "DeleteCachedContent", serve: checkFindCache, answer: deleteCache},
 	}
 }
 
-// parsePath reads a resource path with a verb. It reports false for anything
-// that the platform's front ends have no route for.
-func parsePath(path string) (target, bool) {
+// checkNothing takes a request that has no body.
+func checkNothing(*exchange) error { return nil }
+
+// cacheVerb returns the verb that a method stands for on the collection of
+// caches, or on one of them.
+func cacheVerb(method string, one bool) string {
+	switch {
+	case method == http.MethodPost && !one:
+		return "createCachedContent"
+	case method == http.MethodGet && !one:
+		return "listCachedContents"
+	case method == http.MethodGet:
+		return "getCachedContent"
+	case method == http.MethodPatch && one:
+		return "updateCachedContent"
+	case method == http.MethodDelete && one:
+		return "deleteCachedContent"
+	}
+	return ""
+}
+
+// parsePath reads a resource path with a verb, or that of a cache, whose verb is
+// in the method. It reports false for anything that the platform's front ends
+// have no route for.
+func parsePath(method, path string) (target, bool) {
 	seg := strings.Split(strings.TrimPrefix(path, "/"), "/")
-	if len(seg) < 7 || seg[1] != "projects" || seg[3] != "locations" || (seg[0] != "v1" && seg[0] != "v1beta1") {
+	if len(seg) < 6 || seg[1] != "projects" || seg[3] != "locations" || (seg[0] != "v1" && seg[0] != "v1beta1") {
 		return target{}, false
 	}
 	t := target{version: seg[0], project: seg[2], location: seg[4]}
 	switch {
+	case len(seg) <= 7 && seg[5] == "cachedContents":
+		t.caches, t.cache = true, strings.Join(seg[6:], "/")
+		t.verb = cacheVerb(method, len(seg) == 7)
+		return t, t.project != "" && t.location != "" && t.verb != "" && (len(seg) == 6) == (t.cache == "")
 	case len(seg) == 7 && seg[5] == "endpoints":
 	case len(seg) == 9 && seg[5] == "publishers" && seg[7] == "models":
 		t.publisher = seg[6]
@@ -74,14 +150,14 @@ func parsePath(path string) (target, bool) {
 // publisher but not for this one is known, though nobody serves it.
 func findRoute(t target) (found route, known bool) {
 	for _, r := range routes() {
-		if r.verb != t.verb {
+		if r.verb != t.verb || r.caches != t.caches {
 			continue
 		}
 		if r.publisher == t.publisher {
 			return r, true
 		}
 		known = known || t.publisher != ""
-		found = route{verb: r.verb, method: r.method, stream: r.stream}
+		found = route{verb: r.verb, http: r.http, rpc: r.rpc, stream: r.stream}
 	}
 	return found, known
 }

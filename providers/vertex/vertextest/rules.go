@@ -10,15 +10,20 @@ import (
 // refusal counts.
 func (x *exchange) applyRules() error {
 	for _, rule := range []func(*exchange) error{
+		checkTraffic,
+		checkSize,
 		checkContents,
 		checkSystemInstruction,
 		checkIDs,
 		checkMedia,
 		checkTopLevel,
 		checkLabels,
+		useCache,
 		checkThinking,
 		checkSampling,
 		checkOutput,
+		checkSpeech,
+		checkImage,
 		checkResponseShape,
 		checkToolKinds,
 		checkFunctions,
@@ -39,6 +44,16 @@ func (c content) isUser() bool { return c.Role == "" || strings.EqualFold(c.Role
 
 // isModel reports whether the content is the model's.
 func (c content) isModel() bool { return strings.EqualFold(c.Role, "model") }
+
+// checkSize bounds the body.
+//
+// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/models
+func checkSize(x *exchange) error {
+	if len(x.body) > x.rules.maxRequest {
+		return invalid("Request payload size exceeds the limit: %d bytes.", x.rules.maxRequest)
+	}
+	return nil
+}
 
 // eachPart visits the parts of all contents with their path, until an error.
 func (x *exchange) eachPart(visit func(path string, p part) error) error {
@@ -109,40 +124,10 @@ func checkIDs(x *exchange) error {
 	})
 }
 
-// checkMedia wants whole base64, types, and addresses the platform can reach.
-func checkMedia(x *exchange) error {
-	return x.eachPart(func(path string, p part) error {
-		if b := p.InlineData; b != nil {
-			if b.MimeType == "" {
-				return invalid("Unable to submit request because it must have a mimeType parameter at %s.inline_data.", path)
-			}
-			if b.Data != "" && decodeBase64(b.Data) == "" {
-				return invalid("Invalid value at '%s.inline_data.data' (TYPE_BYTES), Base64 decoding failed.", path)
-			}
-			if b.Data == "" {
-				return invalid("Unable to submit request because it has an empty inlineData parameter at %s.", path)
-			}
-		}
-		if f := p.FileData; f != nil {
-			if f.MimeType == "" {
-				return invalid("Unable to submit request because it must have a mimeType parameter at %s.file_data.", path)
-			}
-			if !fileAddress.MatchString(f.FileURI) {
-				return invalid("Invalid file URI at %s.file_data: expected gs:// or https://.", path)
-			}
-		}
-		if len(p.MediaResolution) > 0 && !x.rules.partResolution {
-			return invalid("Unable to submit request because media_resolution at %s is not supported by this model.", path)
-		}
-		return nil
-	})
-}
-
 var (
-	fileAddress = regexp.MustCompile(`^(gs|https?)://[^/]+/?`)
-	cacheName   = regexp.MustCompile(`^projects/[^/]+/locations/[^/]+/cachedContents/[^/]+$`)
-	labelKey    = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
-	labelValue  = regexp.MustCompile(`^[a-z0-9_-]{0,63}$`)
+	cacheName  = regexp.MustCompile(`^projects/([^/]+)/locations/([^/]+)/cachedContents/([^/]+)$`)
+	labelKey   = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
+	labelValue = regexp.MustCompile(`^[a-z0-9_-]{0,63}$`)
 )
 
 // checkTopLevel knows which members exclude each other.
@@ -155,12 +140,13 @@ func checkTopLevel(x *exchange) error {
 		return nil
 	}
 	calling := r.ToolConfig.FunctionCallingConfig
+	configured := calling.Mode != "" || len(calling.AllowedFunctionNames) > 0 || len(r.ToolConfig.RetrievalConfig) > 0
 	switch {
 	case !x.rules.explicitCache:
 		return invalid("Cached content is not supported by this model.")
 	case !cacheName.MatchString(r.CachedContent):
 		return invalid("Invalid cached content name. Expected projects/{project}/locations/{location}/cachedContents/{id}.")
-	case r.SystemInstruction != nil, len(r.Tools) > 0, calling.Mode != "", len(calling.AllowedFunctionNames) > 0:
+	case r.SystemInstruction != nil, len(r.Tools) > 0, configured:
 		return invalid("Tool config, tools and system instruction should not be set in the request when using cached content.")
 	}
 	return nil

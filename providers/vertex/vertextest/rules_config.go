@@ -1,8 +1,10 @@
 package vertextest
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // checkThinking applies the model's own thinking settings.
@@ -71,18 +73,18 @@ func checkSampling(x *exchange) error {
 			return outOfRange("candidateCount", *n, 1, x.rules.maxCandidates+1)
 		}
 	}
-	return checkLogprobs(c)
+	return checkLogprobs(c, x.rules.maxLogprobs)
 }
 
-func checkLogprobs(c generationConfig) error {
+func checkLogprobs(c generationConfig, limit int) error {
 	if c.Logprobs == nil {
 		return nil
 	}
 	if !c.ResponseLogprobs {
 		return invalid("Unable to submit request because logprobs can only be set when response_logprobs is true.")
 	}
-	if *c.Logprobs < 1 || *c.Logprobs > 20 {
-		return outOfRange("logprobs", *c.Logprobs, 1, 21)
+	if *c.Logprobs < 1 || *c.Logprobs > limit {
+		return outOfRange("logprobs", *c.Logprobs, 1, limit+1)
 	}
 	return nil
 }
@@ -97,12 +99,30 @@ func checkOutput(x *exchange) error {
 		return invalid("Unable to submit request because the number of stop sequences is %d, which is more than the maximum of 5.", n)
 	}
 	for _, m := range c.ResponseModalities {
-		if m == "TEXT" || m == "MODALITY_UNSPECIFIED" || m == "IMAGE" && x.facts.imageOut {
+		if m == "TEXT" || m == "MODALITY_UNSPECIFIED" || m == "IMAGE" && x.facts.imageOut || m == "AUDIO" && x.facts.audioOut {
 			continue
 		}
-		return invalid("The requested combination of response modalities is not supported by the model: %v.", c.ResponseModalities)
+		return x.refuseModalities()
 	}
 	return nil
+}
+
+// refuseModalities has the platform's own words.
+//
+// Source: https://github.com/danielmiessler/Fabric/issues/1607
+func (x *exchange) refuseModalities() error {
+	asked, taken := x.req.GenerationConfig.ResponseModalities, "TEXT"
+	if len(asked) == 0 {
+		asked = []string{"TEXT"}
+	}
+	switch {
+	case x.facts.audioOut:
+		taken = "AUDIO"
+	case x.facts.imageOut:
+		taken = "TEXT, IMAGE"
+	}
+	return invalid("The requested combination of response modalities (%s) is not supported by the model. models/%s accepts the following combination of response modalities:\n* %s\n",
+		strings.Join(asked, ", "), x.target.model, taken)
 }
 
 // checkResponseShape checks response schemas and their types.
@@ -113,6 +133,8 @@ func checkResponseShape(x *exchange) error {
 	switch {
 	case c.ResponseMimeType != "" && c.ResponseMimeType != "text/plain" && !isJSON && !isEnum:
 		return invalid("Unable to submit request because response_mime_type is not one of text/plain, application/json, text/x.enum.")
+	case inJSONSchema && !x.rules.jsonSchemas:
+		return unknownName("responseJsonSchema", "generation_config")
 	case inSchema && inJSONSchema:
 		return invalid("Unable to submit request because response_schema and response_json_schema can't be set together.")
 	case inSchema && !isJSON && !isEnum:
@@ -122,5 +144,16 @@ func checkResponseShape(x *exchange) error {
 	case isJSON && !x.rules.mixesTools && len(x.req.declarations()) > 0:
 		return invalid("Function calling with a response mime type: 'application/json' is unsupported")
 	}
-	return checkSchemaForm("generation_config.response_schema", c.ResponseSchema)
+	if err := x.checkSchemaForm("generation_config.response_schema", c.ResponseSchema); err != nil {
+		return err
+	}
+	for i, f := range c.ResponseFormat {
+		if f.Text == nil {
+			continue
+		}
+		if err := checkJSONForm(fmt.Sprintf("generation_config.response_format[%d].text.schema", i), f.Text.Schema); err != nil {
+			return err
+		}
+	}
+	return checkJSONForm("generation_config.response_json_schema", c.ResponseJSONSchema)
 }

@@ -106,7 +106,7 @@ func acceptances() []refusal {
 		{name: "signed empty text", model: "gemini-2.5-flash", body: `{"contents":[{"parts":[{"text":"a"}]},{"role":"model","parts":[{"text":"b"},{"text":"","thoughtSignature":"AAAA"}]},{"parts":[{"text":"c"}]}]}`},
 		{name: "signature alone", model: "gemini-2.5-flash", body: `{"contents":[{"parts":[{"text":"a"}]},{"role":"model","parts":[{"thoughtSignature":"AAAA"}]},{"parts":[{"text":"c"}]}]}`},
 		{name: "role in upper case", model: "gemini-2.5-flash", body: `{"contents":[{"role":"USER","parts":[{"text":"a"}]}]}`},
-		{name: "file with type", model: "gemini-2.5-flash", body: `{"contents":[{"parts":[{"fileData":{"mimeType":"a/b","fileUri":"https://a/b"}}]}]}`},
+		{name: "file with type", model: "gemini-2.5-flash", body: `{"contents":[{"parts":[{"fileData":{"mimeType":"image/png","fileUri":"https://a/b"}}]}]}`},
 		{name: "resolution of a part on 3", model: "gemini-3-flash-preview", body: `{"contents":[{"parts":[{"text":"a","mediaResolution":{"level":"MEDIA_RESOLUTION_LOW"}}]}]}`},
 		{name: "label", model: "gemini-2.5-flash", body: say("a", `"labels":{"team_1":"a-b"}`)},
 		{name: "cache on 3.8", model: "gemini-3.8-flash", body: say("a", `"cachedContent":"projects/p/locations/l/cachedContents/1"`)},
@@ -133,7 +133,7 @@ func acceptances() []refusal {
 
 func TestRefusals(t *testing.T) {
 	s := vertextest.New()
-	for _, r := range refusals() {
+	for _, r := range append(refusals(), furtherRefusals()...) {
 		t.Run(r.name, func(t *testing.T) {
 			got := unary(t, s, r.model, r.body)
 			m := got.decode(t)
@@ -154,7 +154,7 @@ func TestRefusals(t *testing.T) {
 
 func TestAcceptances(t *testing.T) {
 	s := vertextest.New()
-	for _, a := range acceptances() {
+	for _, a := range append(acceptances(), furtherAcceptances()...) {
 		t.Run(a.name, func(t *testing.T) {
 			if got := unary(t, s, a.model, a.body); got.status != http.StatusOK {
 				t.Errorf("status %d: %s", got.status, got.body)
@@ -204,7 +204,7 @@ func TestRefusalsTakeTheFormOfTheVerb(t *testing.T) {
 
 func TestWithoutChecksServesWhatWouldBeRefused(t *testing.T) {
 	s := vertextest.New(vertextest.WithoutChecks())
-	for _, r := range refusals() {
+	for _, r := range append(refusals(), furtherRefusals()...) {
 		if r.name == "no JSON" {
 			continue
 		}

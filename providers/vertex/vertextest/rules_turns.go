@@ -154,7 +154,7 @@ func (x *exchange) checkStep(c content, at int, goesOn bool) error {
 		if p.ThoughtSignature == "" || !x.rules.checksForgery {
 			continue
 		}
-		switch verify(x.facts, p) {
+		switch x.issuer().verify(p) {
 		case signatureCorrupt:
 			return invalid("Corrupted thought signature.")
 		case signatureForeign:

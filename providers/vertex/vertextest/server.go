@@ -16,12 +16,16 @@ type Server struct {
 	mu        sync.Mutex
 	requests  []Request
 	queue     []Reply
-	queues    map[string][]Reply
+	queues    map[string][]Reply // by model
+	verbs     map[string][]Reply
 	inFlight  map[*flight]struct{}
 	listening *listening
 	closed    bool
 	answered  uint64
 	sentinels int
+
+	caches     []*cache // oldest first, some of them ended
+	cachesMade uint64
 }
 
 // flight is one request being served, so that Close can end it.
@@ -34,6 +38,9 @@ type config struct {
 	chunkDelay                 time.Duration
 	models                     []modelFacts
 	endpoints                  map[string]string
+	cacheMinimum               *int
+	withoutIDs                 []forModels
+	refused                    []refusedField
 }
 
 // Option configures a [Server].
@@ -77,6 +84,7 @@ func New(opts ...Option) *Server {
 	s := &Server{
 		cfg:      config{models: modelTable(), endpoints: map[string]string{}},
 		queues:   map[string][]Reply{},
+		verbs:    map[string][]Reply{},
 		inFlight: map[*flight]struct{}{},
 	}
 	for _, o := range opts {
@@ -94,8 +102,8 @@ type Request struct {
 	Body     []byte
 	Project  string
 	Location string
-	Model    string // or the id of a tuned endpoint
-	Verb     string // such as generateContent
+	Model    string // or the id of a tuned endpoint; empty for caches
+	Verb     string // such as generateContent, countTokens or createCachedContent
 	Time     time.Time
 }
 
@@ -107,16 +115,20 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
-// Reset forgets recorded requests, scripted replies and the sentinel count.
+// Reset forgets recorded requests, scripted replies, explicit caches and the
+// sentinel count.
 func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests, s.queue, s.sentinels = nil, nil, 0
+	s.caches, s.cachesMade = nil, 0
 	clear(s.queues)
+	clear(s.verbs)
 }
 
-// Script queues replies. Each request that passes the checks takes the next one;
-// when none is left the emulator answers by itself again.
+// Script queues replies. Each request for an answer of a model that passes the
+// checks takes the next one; when none is left the emulator answers by itself
+// again. Requests that count tokens or keep caches take none.
 func (s *Server) Script(replies ...Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,13 +143,23 @@ func (s *Server) ScriptFor(model string, replies ...Reply) {
 	s.queues[model] = append(s.queues[model], replies...)
 }
 
+// ScriptVerb queues replies for one verb, spelled as in [Request]. They are taken
+// before all others, and are the only ones for verbs that don't generate.
+func (s *Server) ScriptVerb(verb string, replies ...Reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.verbs[verb] = append(s.verbs[verb], replies...)
+}
+
 // Pending returns how many scripted replies nobody has taken yet.
 func (s *Server) Pending() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := len(s.queue)
-	for _, q := range s.queues {
-		n += len(q)
+	for _, queues := range []map[string][]Reply{s.queues, s.verbs} {
+		for _, q := range queues {
+			n += len(q)
+		}
 	}
 	return n
 }
@@ -150,13 +172,16 @@ func (s *Server) SentinelUses() int {
 	return s.sentinels
 }
 
-// next takes the next scripted reply for model. The zero Reply is the emulator's
-// own answer.
-func (s *Server) next(model string) Reply {
+// next takes the next scripted reply for a request. The zero Reply is the
+// emulator's own answer.
+func (s *Server) next(at route, model string) Reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var r Reply
-	switch q := s.queues[model]; {
+	switch byVerb, q := s.verbs[at.verb], s.queues[model]; {
+	case len(byVerb) > 0:
+		r, s.verbs[at.verb] = byVerb[0], byVerb[1:]
+	case !at.generates():
 	case len(q) > 0:
 		r, s.queues[model] = q[0], q[1:]
 	case len(s.queue) > 0:

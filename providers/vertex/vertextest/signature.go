@@ -35,13 +35,14 @@ type verdict int
 const (
 	signatureValid verdict = iota
 	signatureSentinel
-	signatureForeign // issued for another model family
+	signatureForeign // issued for another model family or project
 	signatureCorrupt
 )
 
 // Signature returns the thought signature that the emulator gives to a function
-// call made by model, for request bodies written by hand. The arguments are
-// compared as JSON values: neither key order nor spacing matters.
+// call made by model, for request bodies written by hand. It is valid in every
+// project, unlike those the emulator answers with. The arguments are compared as
+// JSON values: neither key order nor spacing matters.
 func Signature(model string, call FunctionCall) (string, error) {
 	facts, ok := lookUp(modelTable(), model)
 	if !ok {
@@ -51,19 +52,34 @@ func Signature(model string, call FunctionCall) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return signCall(facts, call.Name, args), nil
+	return issuer{family: family(facts.version)}.sign(signedCall, boundTo(call.Name, args)), nil
+}
+
+// issuer is who signs: a model family in a project.
+type issuer struct {
+	family  byte
+	project [4]byte // a digest of its number; zeros for any project
+}
+
+// issuer returns the signer of the model in the project of the request.
+func (x *exchange) issuer() issuer {
+	sum := sha256.Sum256([]byte(projectNumber(x.target.project)))
+	return issuer{family(x.facts.version), [4]byte(sum[:4])}
 }
 
 // signCall signs a function call of the model.
-func signCall(m modelFacts, name string, args json.RawMessage) string {
-	return sign(signedCall, m.version, name+"\x00"+canonical(args))
+func (x *exchange) signCall(name string, args json.RawMessage) string {
+	return x.issuer().sign(signedCall, boundTo(name, args))
 }
 
 // signPart signs a part that isn't a function call.
-func signPart(m modelFacts) string { return sign(signedPart, m.version, "") }
+func (x *exchange) signPart() string { return x.issuer().sign(signedPart, "") }
 
-func sign(kind signedKind, version int, bound string) string {
-	head := signatureMark + string([]byte{byte(kind), family(version)})
+// boundTo is what the signature of a call depends on.
+func boundTo(name string, args json.RawMessage) string { return name + "\x00" + canonical(args) }
+
+func (us issuer) sign(kind signedKind, bound string) string {
+	head := signatureMark + string([]byte{byte(kind), us.family}) + string(us.project[:])
 	mac := hmac.New(sha256.New, []byte(signatureKey))
 	mac.Write([]byte(head + bound))
 	return base64.StdEncoding.EncodeToString(mac.Sum([]byte(head)))
@@ -72,24 +88,25 @@ func sign(kind signedKind, version int, bound string) string {
 // family is the part of a version that signatures are bound to.
 func family(version int) byte { return byte(version / 10) }
 
-// verify judges the signature of a part that was sent back to model m.
-func verify(m modelFacts, p part) verdict {
+// verify judges the signature of a part that was sent back to us.
+func (us issuer) verify(p part) verdict {
 	if isSentinel(p.ThoughtSignature) {
 		return signatureSentinel
 	}
 	raw := decodeBase64(p.ThoughtSignature)
-	if len(raw) != len(signatureMark)+2+sha256.Size || !strings.HasPrefix(raw, signatureMark) {
+	at := len(signatureMark)
+	if len(raw) != at+2+len(us.project)+sha256.Size || !strings.HasPrefix(raw, signatureMark) {
 		return signatureCorrupt
 	}
-	kind, issuer := signedKind(raw[len(signatureMark)]), raw[len(signatureMark)+1]
+	by := issuer{family: raw[at+1], project: [4]byte([]byte(raw[at+2 : at+2+len(us.project)]))}
 	var bound string
 	if p.FunctionCall != nil {
-		bound = p.FunctionCall.Name + "\x00" + canonical(p.FunctionCall.Args)
+		bound = boundTo(p.FunctionCall.Name, p.FunctionCall.Args)
 	}
-	if !hmac.Equal([]byte(raw), []byte(decodeBase64(sign(kind, int(issuer)*10, bound)))) {
+	if !hmac.Equal([]byte(raw), []byte(decodeBase64(by.sign(signedKind(raw[at]), bound)))) {
 		return signatureCorrupt
 	}
-	if issuer != family(m.version) {
+	if by.family != us.family || by.project != us.project && by.project != [4]byte{} {
 		return signatureForeign
 	}
 	return signatureValid

@@ -56,7 +56,7 @@ func notFound(t target) error {
 }
 
 // unauthenticated returns the 401 for a missing or a wrong token.
-func unauthenticated(missing bool, method string) error {
+func unauthenticated(missing bool, rpc string) error {
 	message, reason := "Request had invalid authentication credentials.", "ACCESS_TOKEN_EXPIRED"
 	if missing {
 		message, reason = "Request is missing required authentication credential.", "CREDENTIALS_MISSING"
@@ -70,7 +70,7 @@ func unauthenticated(missing bool, method string) error {
 			"reason": reason,
 			"domain": "googleapis.com",
 			"metadata": map[string]string{
-				"method":  "google.cloud.aiplatform.v1.PredictionService." + method,
+				"method":  "google.cloud.aiplatform.v1." + rpc,
 				"service": "aiplatform.googleapis.com",
 			},
 		})},

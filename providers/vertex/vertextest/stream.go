@@ -30,7 +30,7 @@ func (a answer) chunks(x *exchange, whole generateResponse) []generateResponse {
 			}
 			one.UsageMetadata = usage{TrafficType: whole.UsageMetadata.TrafficType}
 			if x.rules.runningUsage {
-				one.UsageMetadata = usageOf(x, shown, a.thoughts)
+				one.UsageMetadata = usageOf(x, shown, answer{thoughts: a.thoughts})
 			}
 			list = append(list, one)
 		}
@@ -40,14 +40,15 @@ func (a answer) chunks(x *exchange, whole generateResponse) []generateResponse {
 }
 
 // splitCandidate returns the deltas of one candidate: a thought, a call or an
-// image whole, a text by words. The signature of a text comes in a final part
-// with empty text; calls and images on models that sign are followed by an
-// unsigned one.
+// image whole, a text by words, sound by words too. The signature of a text
+// comes in a final part with empty text; calls and images on models that sign
+// are followed by an unsigned one. What the answer rests on comes last.
 func splitCandidate(x *exchange, c candidate) []candidate {
 	var parts []part
 	if c.Content != nil {
-		parts = splitParts(c.Content.Parts)
-		if last := parts[len(parts)-1]; x.rules.signatures && last.Text == nil {
+		parts = x.splitParts(c.Content.Parts)
+		last := parts[len(parts)-1]
+		if x.rules.signatures && last.Text == nil && !(x.streamsArgs() && last.FunctionCall != nil) {
 			parts = append(parts, part{Text: new("")})
 		}
 	}
@@ -60,14 +61,27 @@ func splitCandidate(x *exchange, c candidate) []candidate {
 	}
 	last := &deltas[len(deltas)-1]
 	last.FinishReason, last.LogprobsResult = c.FinishReason, c.LogprobsResult
+	last.GroundingMetadata, last.URLContextMetadata = c.GroundingMetadata, c.URLContextMetadata
 	return deltas
 }
 
-// splitParts splits the texts of an answer.
-func splitParts(parts []part) []part {
+// streamsArgs reports whether arguments are streamed too.
+func (x *exchange) streamsArgs() bool {
+	return x.rules.streamsArgs && x.req.ToolConfig.FunctionCallingConfig.StreamArguments
+}
+
+// splitParts splits what can come in pieces.
+func (x *exchange) splitParts(parts []part) []part {
 	var out []part
 	for _, p := range parts {
-		if p.Text == nil || p.Thought {
+		switch {
+		case p.FunctionCall != nil && x.streamsArgs():
+			out = append(out, splitCall(p)...)
+			continue
+		case p.isSpeech():
+			out = append(out, splitSpeech(p)...)
+			continue
+		case p.Text == nil, p.Thought:
 			out = append(out, p)
 			continue
 		}

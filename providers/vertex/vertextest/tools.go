@@ -16,6 +16,9 @@ type plannedCall struct {
 // chooseCalls returns the calls to make: none unless the last content is a user
 // text, then by mode and by the words of the text.
 func (x *exchange) chooseCalls() []plannedCall {
+	if call, ok := x.useComputer(); ok {
+		return []plannedCall{call}
+	}
 	declared := x.callable()
 	if len(declared) == 0 || !x.endsInUserText() {
 		return nil

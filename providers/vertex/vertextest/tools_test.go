@@ -84,7 +84,11 @@ func TestToolLoop(t *testing.T) {
 				"contents": []any{map[string]any{"role": "user", "parts": []any{map[string]any{"text": "weather in Paris and Rome"}}}},
 			}
 			var tools map[string]any
-			if err := json.Unmarshal([]byte("{"+weatherTool+"}"), &tools); err != nil {
+			declared := weatherTool
+			if name == "gemini-2.0-flash" {
+				declared = schemaForm(weatherTool)
+			}
+			if err := json.Unmarshal([]byte("{"+declared+"}"), &tools); err != nil {
 				t.Fatal(err)
 			}
 			body["tools"] = tools["tools"]

@@ -1,7 +1,7 @@
 package vertextest
 
 import (
-	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -22,6 +22,8 @@ type usage struct {
 	PromptTokensDetails     []modalityCount `json:"promptTokensDetails,omitempty"`
 	CacheTokensDetails      []modalityCount `json:"cacheTokensDetails,omitempty"`
 	CandidatesTokensDetails []modalityCount `json:"candidatesTokensDetails,omitempty"`
+	ToolUsePromptTokenCount int             `json:"toolUsePromptTokenCount,omitempty"`
+	ToolUseDetails          []modalityCount `json:"toolUsePromptTokensDetails,omitempty"`
 	ThoughtsTokenCount      int             `json:"thoughtsTokenCount,omitempty"`
 }
 
@@ -59,6 +61,9 @@ func (t *tally) addPart(p part, perMedium int) {
 	}
 	if r := p.FunctionResponse; r != nil {
 		t.bytes += len(r.Name) + len(r.Response)
+		for _, m := range r.Parts {
+			t.addPart(m, perMedium)
+		}
 	}
 	if p.InlineData != nil {
 		t.addMedia(modalityOf(p.InlineData.MimeType), perMedium)
@@ -123,38 +128,72 @@ func promptTally(r *request) tally {
 }
 
 // usageOf counts request and answer: thoughts are beside the candidates, the
-// cache is inside the prompt, and the total is prompt, candidates and thoughts.
-func usageOf(x *exchange, answered tally, thoughts int) usage {
+// cache is inside the prompt, what tools fed back is beside the prompt, and the
+// total is all but the cache.
+func usageOf(x *exchange, answered tally, a answer) usage {
 	prompt := promptTally(&x.req)
 	u := usage{
 		PromptTokenCount:        prompt.total(),
 		CandidatesTokenCount:    answered.total(),
-		TrafficType:             trafficType(x.header),
+		TrafficType:             x.trafficType(),
 		PromptTokensDetails:     prompt.details(),
 		CandidatesTokensDetails: answered.details(),
-		ThoughtsTokenCount:      thoughts,
+		ToolUsePromptTokenCount: a.toolUse,
+		ThoughtsTokenCount:      a.thoughts,
 	}
-	if x.req.CachedContent != "" {
+	if a.toolUse > 0 {
+		u.ToolUseDetails = []modalityCount{{"TEXT", a.toolUse}}
+	}
+	switch {
+	case x.cached != nil: // its content is part of the request by now
+		u.CachedContentTokenCount = x.cached.size.total()
+		u.CacheTokensDetails = x.cached.size.details()
+	case x.req.CachedContent != "":
 		u.CachedContentTokenCount = cacheTokens
 		u.CacheTokensDetails = []modalityCount{{"TEXT", cacheTokens}}
 		u.PromptTokenCount += cacheTokens
 		u.PromptTokensDetails = (&tally{bytes: prompt.bytes + 4*cacheTokens, media: prompt.media}).details()
 	}
-	u.TotalTokenCount = u.PromptTokenCount + u.CandidatesTokenCount + u.ThoughtsTokenCount
+	u.TotalTokenCount = u.PromptTokenCount + u.CandidatesTokenCount + u.ToolUsePromptTokenCount + u.ThoughtsTokenCount
 	return u
 }
 
-// trafficType follows the request-type headers. Without any, the project is
-// taken to have no Provisioned Throughput.
+// Headers that choose how a request is served.
 //
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/priority-paygo
-func trafficType(h http.Header) string {
-	if h.Get("X-Vertex-AI-LLM-Request-Type") == "dedicated" {
+const (
+	requestTypeHeader = "X-Vertex-AI-LLM-Request-Type"
+	sharedTypeHeader  = "X-Vertex-AI-LLM-Shared-Request-Type"
+)
+
+// checkTraffic refuses values that the request-type headers don't have.
+func checkTraffic(x *exchange) error {
+	for _, h := range []struct {
+		name  string
+		known []string
+	}{
+		{requestTypeHeader, []string{"dedicated", "shared"}},
+		{sharedTypeHeader, []string{"priority", "flex"}},
+	} {
+		if v := x.header.Get(h.name); v != "" && !slices.Contains(h.known, v) {
+			return invalid("Invalid value %q of header %s. Expected one of %s.", v, h.name, strings.Join(h.known, ", "))
+		}
+	}
+	return nil
+}
+
+// trafficType follows the request-type headers. Without any, the project is
+// taken to have no Provisioned Throughput. A region takes the header of the
+// priority class and ignores it.
+func (x *exchange) trafficType() string {
+	if x.header.Get(requestTypeHeader) == "dedicated" {
 		return "PROVISIONED_THROUGHPUT"
 	}
-	switch h.Get("X-Vertex-AI-LLM-Shared-Request-Type") {
+	switch x.header.Get(sharedTypeHeader) {
 	case "priority":
-		return "ON_DEMAND_PRIORITY"
+		if multiRegion.serves(x.target.location) {
+			return "ON_DEMAND_PRIORITY"
+		}
 	case "flex":
 		return "ON_DEMAND_FLEX"
 	}

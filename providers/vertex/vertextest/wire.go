@@ -35,7 +35,9 @@ type toolConfig struct {
 	FunctionCallingConfig struct {
 		Mode                 string   `json:"mode"`
 		AllowedFunctionNames []string `json:"allowedFunctionNames"`
+		StreamArguments      bool     `json:"streamFunctionCallArguments"`
 	} `json:"functionCallingConfig"`
+	RetrievalConfig json.RawMessage `json:"retrievalConfig"`
 }
 
 type generationConfig struct {
@@ -59,12 +61,39 @@ type generationConfig struct {
 		} `json:"text"`
 	} `json:"responseFormat"`
 	ThinkingConfig thinkingConfig `json:"thinkingConfig"`
+	ImageConfig    *imageConfig   `json:"imageConfig"`
+	SpeechConfig   *speechConfig  `json:"speechConfig"`
 }
 
 type thinkingConfig struct {
 	IncludeThoughts bool   `json:"includeThoughts"`
 	ThinkingBudget  *int   `json:"thinkingBudget"`
 	ThinkingLevel   string `json:"thinkingLevel"`
+}
+
+type imageConfig struct {
+	AspectRatio        string `json:"aspectRatio"`
+	ImageSize          string `json:"imageSize"`
+	ImageOutputOptions struct {
+		MimeType           string `json:"mimeType"`
+		CompressionQuality *int   `json:"compressionQuality"`
+	} `json:"imageOutputOptions"`
+}
+
+type speechConfig struct {
+	VoiceConfig             *voiceConfig `json:"voiceConfig"`
+	MultiSpeakerVoiceConfig *struct {
+		SpeakerVoiceConfigs []struct {
+			Speaker     string       `json:"speaker"`
+			VoiceConfig *voiceConfig `json:"voiceConfig"`
+		} `json:"speakerVoiceConfigs"`
+	} `json:"multiSpeakerVoiceConfig"`
+}
+
+type voiceConfig struct {
+	PrebuiltVoiceConfig struct {
+		VoiceName string `json:"voiceName"`
+	} `json:"prebuiltVoiceConfig"`
 }
 
 // Members of the response are declared in the order the platform sends them.
@@ -79,12 +108,14 @@ type generateResponse struct {
 }
 
 type candidate struct {
-	Content        *content        `json:"content,omitempty"`
-	FinishReason   string          `json:"finishReason,omitempty"`
-	Index          int             `json:"index,omitempty"`
-	FinishMessage  string          `json:"finishMessage,omitempty"`
-	AvgLogprobs    float64         `json:"avgLogprobs,omitempty"`
-	LogprobsResult *logprobsResult `json:"logprobsResult,omitempty"`
+	Content            *content            `json:"content,omitempty"`
+	FinishReason       string              `json:"finishReason,omitempty"`
+	Index              int                 `json:"index,omitempty"`
+	FinishMessage      string              `json:"finishMessage,omitempty"`
+	GroundingMetadata  *groundingMetadata  `json:"groundingMetadata,omitempty"`
+	URLContextMetadata *urlContextMetadata `json:"urlContextMetadata,omitempty"`
+	AvgLogprobs        float64             `json:"avgLogprobs,omitempty"`
+	LogprobsResult     *logprobsResult     `json:"logprobsResult,omitempty"`
 }
 
 type logprobsResult struct {
@@ -124,6 +155,7 @@ type part struct {
 	AudioTranscription  json.RawMessage   `json:"audioTranscription,omitempty"`
 	ThoughtSignature    string            `json:"thoughtSignature,omitempty"`
 	MediaResolution     json.RawMessage   `json:"mediaResolution,omitempty"`
+	VideoMetadata       json.RawMessage   `json:"videoMetadata,omitempty"`
 }
 
 type blob struct {
@@ -137,15 +169,18 @@ type fileData struct {
 }
 
 type functionCall struct {
-	Name string          `json:"name"`
-	Args json.RawMessage `json:"args,omitempty"`
-	ID   string          `json:"id,omitempty"`
+	Name         string          `json:"name,omitempty"`
+	Args         json.RawMessage `json:"args,omitempty"`
+	ID           string          `json:"id,omitempty"`
+	PartialArgs  []partialArg    `json:"partialArgs,omitempty"`
+	WillContinue bool            `json:"willContinue,omitempty"`
 }
 
 type functionResponse struct {
 	ID       string          `json:"id"`
 	Name     string          `json:"name"`
 	Response json.RawMessage `json:"response"`
+	Parts    []part          `json:"parts"` // media alone
 }
 
 // hasData reports whether the part carries one of the data members.
@@ -178,6 +213,16 @@ func (r *request) declarations() []functionDeclaration {
 		all = append(all, t.functions()...)
 	}
 	return all
+}
+
+// tool returns the options of the first tool of a kind.
+func (r *request) tool(kind string) (json.RawMessage, bool) {
+	for _, t := range r.Tools {
+		if raw, ok := t[kind]; ok {
+			return raw, true
+		}
+	}
+	return nil, false
 }
 
 // jsonHeader returns the head of every JSON answer.
