@@ -86,6 +86,9 @@ func (m *Model) Gives(modality string) bool {
 	return slices.Contains(m.Outputs, modality)
 }
 
+// SpeaksOnly reports whether the model does nothing but speak a text.
+func (m *Model) SpeaksOnly() bool { return m.Gives("AUDIO") && !m.Gives("TEXT") }
+
 // ByBudget reports whether the model takes a token budget.
 func (t Thinking) ByBudget() bool { return t.MaxBudget > 0 }
 

@@ -89,6 +89,11 @@ func (e *geminiEncoder) take(row string) (value []byte, path string) {
 	return nil, ""
 }
 
+// wants reports whether a member of the row is given.
+func (e *geminiEncoder) wants(row string) bool {
+	return slices.ContainsFunc(e.extra, func(m member) bool { return m.row != nil && m.row.name == row })
+}
+
 // forwards writes the members that go as they are below the wire prefix, into
 // the object that began at start. What is there already wins.
 func (e *geminiEncoder) forwards(prefix string, start int) {

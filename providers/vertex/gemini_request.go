@@ -263,8 +263,11 @@ func (e *geminiEncoder) contentPart(role string, i, j int, p *providers.ContentP
 
 // system writes the system messages, from any position, as one instruction.
 func (e *geminiEncoder) system() error {
-	if e.systems == 0 {
+	switch {
+	case e.systems == 0:
 		return nil
+	case e.m.facts.SpeaksOnly():
+		return providers.Invalid("messages", "this model speaks the text of the user message and takes no system message: say there how to speak")
 	}
 	start := e.w.Len()
 	e.w.Key("systemInstruction")

@@ -89,7 +89,7 @@ func (e *geminiEncoder) modalities(spoken bool) {
 			e.warnf(providers.WarnUnsupported, "modalities", strings.ToLower(m)+" was left out: this model does not answer with it")
 		}
 	}
-	if len(wanted) == 0 && (spoken || !e.m.facts.Gives("TEXT")) && e.m.facts.Gives("AUDIO") {
+	if len(wanted) == 0 && (spoken && e.m.facts.Gives("AUDIO") || e.m.facts.SpeaksOnly()) {
 		wanted = append(wanted, "AUDIO")
 	}
 	if len(wanted) == 0 {

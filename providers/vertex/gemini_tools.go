@@ -18,7 +18,11 @@ func (e *geminiEncoder) tools() error {
 		return err
 	}
 	stream := e.streamArguments()
-	if len(e.q.Tools) == 0 && len(e.extra) == 0 {
+	if len(e.q.Tools) == 0 && !e.wants("google.tools") && !e.wants("web_search_options") {
+		return nil
+	}
+	if e.m.facts.SpeaksOnly() {
+		e.warnf(providers.WarnUnsupported, "tools", "left out: this model speaks a text and does nothing else")
 		return nil
 	}
 	if p := e.q.ParallelToolCalls; p != nil && !*p && len(e.q.Tools) > 0 {
