@@ -205,6 +205,11 @@ func encodeWith(f geminiFamily, m *model, q *providers.ChatCompletionRequest) ([
 // encodeMembers encodes a request to gemini-2.5-flash with the members.
 func encodeMembers(t *testing.T, members ...string) (string, []providers.Warning, error) {
 	t.Helper()
+	return encodeMembersFor(t, "gemini-2.5-flash", members...)
+}
+
+func encodeMembersFor(t *testing.T, name string, members ...string) (string, []providers.Warning, error) {
+	t.Helper()
 	text := `{"model":"m"`
 	if !slices.ContainsFunc(members, func(m string) bool { return strings.HasPrefix(m, `"messages"`) }) {
 		members = append([]string{`"messages":[{"role":"user","content":"hi"}]`}, members...)
@@ -218,8 +223,8 @@ func encodeMembers(t *testing.T, members ...string) (string, []providers.Warning
 	if err := json.Unmarshal([]byte(text+"}"), q); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	facts, _ := catalog.DefaultModels().Lookup("google", "gemini-2.5-flash")
-	m := model{publisher: "google", name: "gemini-2.5-flash", facts: facts}
+	facts, _ := catalog.DefaultModels().Lookup("google", name)
+	m := model{publisher: "google", name: name, facts: facts}
 	body, warnings, err := encodeFor(&m, q)
 	if err == nil {
 		if err := vertextest.Check("GenerateContentRequest", body); err != nil {
