@@ -36,6 +36,9 @@ func (f *audioFold) add(a *Audio) error {
 }
 
 func (f *audioFold) addData(piece string) error {
+	if strings.IndexByte(piece, '-') >= 0 || strings.IndexByte(piece, '_') >= 0 {
+		piece = standardAlphabet.Replace(piece) // what is joined must be of one
+	}
 	switch {
 	case piece == "":
 		return nil
@@ -59,17 +62,14 @@ func (f *audioFold) addData(piece string) error {
 	return nil
 }
 
+var standardAlphabet = strings.NewReplacer("-", "+", "_", "/")
+
 // isWholeGroups reports whether base64 may follow the text as it is.
 func isWholeGroups(s string) bool { return len(s)%4 == 0 && s[len(s)-1] != '=' }
 
-// decodePiece decodes base64 with or without padding, in either alphabet.
+// decodePiece decodes base64 with or without padding.
 func decodePiece(s string) ([]byte, error) {
-	s = strings.TrimRight(s, "=")
-	enc := base64.RawStdEncoding
-	if strings.ContainsAny(s, "-_") {
-		enc = base64.RawURLEncoding
-	}
-	raw, err := enc.DecodeString(s)
+	raw, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
 	if err != nil {
 		return nil, &Error{Code: ErrBadResponse, Message: "a chunk's audio is not base64", Err: err, Sent: true}
 	}

@@ -79,11 +79,11 @@ func (t *argTree) at(path string) *treeNode {
 	rest := strings.TrimPrefix(path, "$")
 	node := &t.root
 	for rest != "" {
-		step, tail, ok := nextStep(rest)
+		step, tail, ok := nextStep([]byte(rest))
 		if !ok {
 			return nil
 		}
-		rest = tail
+		rest = string(tail)
 		if node = t.child(node, step); node == nil {
 			return nil
 		}
@@ -104,11 +104,11 @@ func (t *argTree) child(node *treeNode, s step) *treeNode {
 	node.kind = want
 	if s.isKey {
 		for i, k := range node.keys {
-			if k == s.key {
+			if k == string(s.key) {
 				return node.children[i]
 			}
 		}
-		node.keys = append(node.keys, s.key)
+		node.keys = append(node.keys, string(s.key))
 	} else {
 		if s.index < len(node.children) {
 			return node.children[s.index]
@@ -187,6 +187,7 @@ func TestArgumentsAreWrittenByPath(t *testing.T) {
 		{"objects in lists, by event", []string{`[{"jsonPath":"$.a[0].b","numberValue":1}]`, `[{"jsonPath":"$.a[0].c","numberValue":3}]`, `[{"jsonPath":"$.a[1].b","numberValue":2}]`, `[{"jsonPath":"$.d","stringValue":"e"}]`},
 			`{"a":[{"b":1,"c":3},{"b":2}],"d":"e"}`},
 		{"quoted keys", []string{`[{"jsonPath":"$['a b'][\"c.d\"]","numberValue":1}]`}, `{"a b":{"c.d":1}}`},
+		{"escapes in path and text", []string{`[{"jsonPath":"$[\"a\\u0062\"]","stringValue":"\"c\"","willContinue":true},{"stringValue":"\u0064\"","jsonPath":"$[\"a\\u0062\"]"}]`}, `{"a\\u0062":"\"c\"d\""}`},
 		{"a number given twice", []string{`[{"jsonPath":"$.a","numberValue":1}]`, `[{"jsonPath":"$.a","numberValue":2}]`}, `{"a":2}`},
 		{"a piece without a value", []string{`[{"jsonPath":"$.a"}]`}, `{}`},
 		{"a string that never ends", []string{`[{"jsonPath":"$.a","stringValue":"x","willContinue":true}]`, `[{"jsonPath":"$.b[0]","numberValue":1}]`, `[{"jsonPath":"$.b[1]","stringValue":"y"}]`}, `{"a":"x","b":[1,"y"]}`},

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/b650d4bf/gateway/internal/sse"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -188,25 +187,4 @@ func jsonOf(t *testing.T, u *providers.Usage) string {
 		t.Fatal(err)
 	}
 	return string(data)
-}
-
-func FuzzDecoder(f *testing.F) {
-	f.Add([]byte(`{"candidates":[{"content":{"parts":[{"text":"a"},{"functionCall":{"name":"f","args":{}}}]},"finishReason":"STOP"}]}`), true)
-	f.Add([]byte(`[{"error":{"code":1}}]`), false)
-	f.Add([]byte(`{"candidates":[{"content":{"parts":{"inlineData":{"data":"\u0041"}}},"index":3}],"usageMetadata":{}}`), false)
-	f.Fuzz(func(t *testing.T, event []byte, whole bool) {
-		d := geminiFamily{}.newDecoder(&model{}, whole)
-		for range 2 {
-			chunks, err := d.push(sse.Event{Data: event})
-			for _, c := range chunks {
-				if data, err := json.Marshal(c); err != nil {
-					t.Errorf("%v in %s", err, data)
-				}
-			}
-			if err != nil {
-				return
-			}
-		}
-		_, _ = d.finish()
-	})
 }

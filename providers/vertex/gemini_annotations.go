@@ -168,6 +168,9 @@ func (a *annotator) grounding(raw []byte) {
 				r.Skip()
 			}
 		}
+		if r.Err() != nil {
+			return
+		}
 		base := a.text.start(seg.part)
 		for _, i := range indices {
 			if i >= 0 && i < int64(len(sources)) {
@@ -263,6 +266,8 @@ func (a *annotator) citations(raw []byte) {
 				r.Skip()
 			}
 		}
-		a.add(src, base+seg.start, base+seg.end)
+		if r.Err() == nil {
+			a.add(src, base+seg.start, base+seg.end)
+		}
 	}
 }

@@ -1,8 +1,8 @@
 package vertex
 
 import (
+	"bytes"
 	"strconv"
-	"strings"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
 )
@@ -19,9 +19,11 @@ const (
 // The pieces follow the order in which keys came. What a piece has closed can't
 // be opened again: a path that goes back there is a fault.
 type argWriter struct {
-	root  argNode
-	nodes int // values and keys that are kept
-	held  int // bytes of text that are not given out
+	root            argNode
+	nodes           int        // values and keys that are kept
+	held            int        // bytes of text that are not given out
+	path, text, buf []byte     // of the PartialArg that is read, and the last piece
+	free            []*argNode // given out, for the next values
 }
 
 // argNode is one value: an object, an array, a string in the making, or a raw
@@ -39,7 +41,7 @@ type argNode struct {
 
 // partialArg is one PartialArg of the wire.
 type partialArg struct {
-	path, text string
+	path, text []byte
 	isText     bool // text is a string, else a scalar
 	more       bool
 }
@@ -50,8 +52,8 @@ type partialArg struct {
 func (a *argWriter) apply(raw []byte) bool {
 	r := jsonx.NewReader(raw)
 	for r.Array(); r.NextElem(); {
-		p := readPartialArg(&r)
-		if r.Err() != nil || !p.isText && p.text == "" {
+		p := a.read(&r)
+		if r.Err() != nil || !p.isText && len(p.text) == 0 {
 			continue
 		}
 		if n := a.at(p.path); n == nil || !a.set(n, &p) {
@@ -61,21 +63,24 @@ func (a *argWriter) apply(raw []byte) bool {
 	return r.Err() == nil
 }
 
-func readPartialArg(r *jsonx.Reader) (p partialArg) {
+// read reads one PartialArg, good until the next one is read.
+func (a *argWriter) read(r *jsonx.Reader) (p partialArg) {
 	for r.Object(); r.NextKey(); {
 		if string(r.Key()) != "nullValue" && r.Null() {
 			continue
 		}
 		switch string(r.Key()) {
 		case "jsonPath":
-			p.path = r.String()
+			a.path = append(a.path[:0], r.Bytes()...)
+			p.path = a.path
 		case "stringValue":
-			p.text, p.isText = r.String(), true
+			a.text = append(a.text[:0], r.Bytes()...)
+			p.text, p.isText = a.text, true
 		case "numberValue", "boolValue":
-			p.text = string(r.Raw())
+			p.text = r.Raw()
 		case "nullValue":
 			r.Skip()
-			p.text = "null"
+			p.text = []byte("null")
 		case "willContinue":
 			p.more = r.Bool()
 		default:
@@ -108,8 +113,8 @@ func (a *argWriter) set(n *argNode, p *partialArg) bool {
 func (a *argWriter) seed(raw []byte) bool {
 	a.root.kind = jsonx.Object
 	for key, value := range jsonx.Members(raw) {
-		n := a.child(&a.root, step{key: key, isKey: true})
-		if n == nil || !a.set(n, &partialArg{text: string(jsonx.Compact(nil, value))}) {
+		n := a.child(&a.root, step{key: []byte(key), isKey: true})
+		if n == nil || !a.set(n, &partialArg{text: jsonx.Compact(nil, value)}) {
 			return false
 		}
 	}
@@ -118,10 +123,10 @@ func (a *argWriter) seed(raw []byte) bool {
 
 // at returns the node of a path such as $.a.b[0]["c d"], making what is
 // missing; nil when the path can't be one.
-func (a *argWriter) at(path string) *argNode {
-	rest := strings.TrimPrefix(path, "$")
+func (a *argWriter) at(path []byte) *argNode {
+	rest := bytes.TrimPrefix(path, []byte("$"))
 	node := &a.root
-	for rest != "" {
+	for len(rest) > 0 {
 		step, tail, ok := nextStep(rest)
 		if !ok {
 			return nil
@@ -134,35 +139,35 @@ func (a *argWriter) at(path string) *argNode {
 	return node
 }
 
-// step is a key, or an index when key is empty.
+// step is a key, or an index.
 type step struct {
-	key   string
+	key   []byte
 	index int
 	isKey bool
 }
 
 // nextStep reads .name, [0], ['name'] or ["name"].
-func nextStep(s string) (st step, rest string, ok bool) {
+func nextStep(s []byte) (st step, rest []byte, ok bool) {
 	if s[0] == '.' {
 		s = s[1:]
-		end := strings.IndexAny(s, ".[")
+		end := bytes.IndexAny(s, ".[")
 		if end < 0 {
 			end = len(s)
 		}
 		return step{key: s[:end], isKey: true}, s[end:], end > 0
 	}
 	if s[0] != '[' || len(s) < 3 {
-		return step{}, "", false
+		return step{}, nil, false
 	}
 	if q := s[1]; q == '\'' || q == '"' {
-		end := strings.Index(s[2:], string(q)+"]")
+		end := bytes.Index(s[2:], []byte{q, ']'})
 		if end < 0 {
-			return step{}, "", false
+			return step{}, nil, false
 		}
 		return step{key: s[2 : 2+end], isKey: true}, s[2+end+2:], true
 	}
-	inner, rest, found := strings.Cut(s[1:], "]")
-	n, err := strconv.Atoi(inner)
+	inner, rest, found := bytes.Cut(s[1:], []byte("]"))
+	n, err := strconv.Atoi(string(inner))
 	return step{index: n}, rest, found && err == nil && n >= 0
 }
 
@@ -179,11 +184,11 @@ func (a *argWriter) child(node *argNode, s step) *argNode {
 	node.kind = want
 	if s.isKey {
 		for i, k := range node.keys {
-			if k == s.key {
+			if k == string(s.key) {
 				return node.children[i]
 			}
 		}
-		node.keys = append(node.keys, s.key)
+		node.keys = append(node.keys, string(s.key))
 	} else {
 		if s.index < len(node.children) {
 			return node.children[s.index]
@@ -195,9 +200,34 @@ func (a *argWriter) child(node *argNode, s step) *argNode {
 	if a.nodes++; a.nodes > maxArgNodes {
 		return nil
 	}
-	c := new(argNode)
+	c := a.newNode()
 	node.children = append(node.children, c)
 	return c
+}
+
+// maxFree and maxFreeText bound what is kept for the next values.
+const (
+	maxFree     = 8
+	maxFreeText = 4 << 10
+)
+
+func (a *argWriter) newNode() *argNode {
+	last := len(a.free) - 1
+	if last < 0 {
+		return new(argNode)
+	}
+	c := a.free[last]
+	a.free = a.free[:last]
+	clear(c.keys)
+	*c = argNode{text: c.text[:0], keys: c.keys[:0], children: c.children[:0]}
+	return c
+}
+
+// release keeps a node that was given out for the next value.
+func (a *argWriter) release(c *argNode) {
+	if len(a.free) < maxFree && cap(c.text) <= maxFreeText && cap(c.children) <= maxFreeText {
+		a.free = append(a.free, c)
+	}
 }
 
 // more returns the next piece of the text; last says that nothing follows.
@@ -208,8 +238,8 @@ func (a *argWriter) more(last bool) string {
 		}
 		a.root.kind = jsonx.Object
 	}
-	piece, _ := a.write(nil, &a.root, !last, last)
-	return string(piece)
+	a.buf, _ = a.write(a.buf[:0], &a.root, !last, last)
+	return string(a.buf)
 }
 
 // write appends what is certain of a node, and reports whether that is all of
@@ -259,6 +289,7 @@ func (a *argWriter) writeList(dst []byte, n *argNode, tip, last bool) ([]byte, b
 			return dst, false
 		}
 		n.children[n.done] = nil
+		a.release(c)
 		if n.kind == jsonx.Array {
 			a.nodes-- // a key stays, to tell a second one of its name
 		}

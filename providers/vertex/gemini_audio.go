@@ -68,29 +68,29 @@ func wavHeader(mimeType string) ([]byte, bool) {
 	if err != nil || kind != "audio/l16" && kind != "audio/pcm" {
 		return nil, false
 	}
-	rate, channels := numberOr(params["rate"], 24_000), numberOr(params["channels"], 1)
+	rate, channels := numberOr(params["rate"], 20, 24_000), numberOr(params["channels"], 8, 1)
 	le := binary.LittleEndian
 	h := make([]byte, 0, 44)
 	h = append(h, "RIFF"...)
 	h = le.AppendUint32(h, math.MaxUint32)
 	h = append(h, "WAVEfmt "...)
-	h = le.AppendUint32(h, 16) // bytes of this chunk
-	h = le.AppendUint16(h, 1)  // plain samples
-	h = le.AppendUint16(h, uint16(channels))
+	h = le.AppendUint32(h, 16)               // bytes of this chunk
+	h = le.AppendUint16(h, 1)                // plain samples
+	h = le.AppendUint16(h, uint16(channels)) //nolint:gosec // 8 bits
 	h = le.AppendUint32(h, rate)
 	h = le.AppendUint32(h, rate*channels*sampleBytes)
-	h = le.AppendUint16(h, uint16(channels*sampleBytes))
+	h = le.AppendUint16(h, uint16(channels*sampleBytes)) //nolint:gosec // 9 bits
 	h = le.AppendUint16(h, 8*sampleBytes)
 	h = append(h, "data"...)
 	return le.AppendUint32(h, math.MaxUint32), true
 }
 
-// numberOr returns the number in s, or fallback when it is none or too large
-// for a header.
-func numberOr(s string, fallback uint32) uint32 {
-	n, err := strconv.ParseUint(s, 10, 20)
+// numberOr returns the number in s, or fallback when it is none or has more
+// bits than that.
+func numberOr(s string, bits int, fallback uint32) uint32 {
+	n, err := strconv.ParseUint(s, 10, bits)
 	if err != nil || n == 0 {
 		return fallback
 	}
-	return uint32(n)
+	return uint32(n) //nolint:gosec // of so many bits at most
 }
