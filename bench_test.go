@@ -80,7 +80,7 @@ func streamAnswer(chunks int) []byte {
 func thoughtfulAnswer(chunks int) []byte {
 	var b bytes.Buffer
 	for i := range chunks {
-		part, finish := "", ""
+		var part, finish string
 		switch n := i % 10; {
 		case i < chunks/4:
 			part = fmt.Sprintf(`{"text":"thought %d about it ","thought":true}`, i)

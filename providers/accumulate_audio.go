@@ -108,7 +108,7 @@ func withLength(data string) string {
 	if err != nil || len(head) < wavHeader || int64(size) > math.MaxUint32 {
 		return data
 	}
-	binary.LittleEndian.PutUint32(head[4:], uint32(size-8))          //nolint:gosec // compared above
-	binary.LittleEndian.PutUint32(head[40:], uint32(size-wavHeader)) //nolint:gosec // compared above
+	binary.LittleEndian.PutUint32(head[4:], uint32(size-8))
+	binary.LittleEndian.PutUint32(head[40:], uint32(size-wavHeader))
 	return base64.StdEncoding.EncodeToString(head) + data[cut:]
 }

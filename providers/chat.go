@@ -235,7 +235,9 @@ type ChunkChoice struct {
 type Delta struct {
 	// Role is set on the first delta of a choice.
 	Role string
-	// Content is appended to the message's text.
+	// Content is appended to the message's text. Of a model that gives its
+	// thoughts as text before the answer, it has both, with CR LF CR LF in
+	// between, when strict compliance is off.
 	Content string
 	// ToolCalls are appended by their index.
 	ToolCalls []ToolCallDelta

@@ -15,13 +15,15 @@ const maxAnnotations = 10_000
 // characters of the content. It holds nothing for a content of one ASCII text.
 type textMap struct {
 	bytes, chars int
+	width        int         // of the last character in bytes, 0 for one
 	base         int         // where the answer begins, behind a thought
 	runs         []textRun   // where characters change their width
 	starts       []partStart // of the texts that begin within the content
 }
 
-// textRun is a run of characters that are equally wide.
-type textRun struct{ at, char, width int }
+// textRun is where characters begin that are equally wide, as a byte and as a
+// character. Their width follows from where the next run begins.
+type textRun struct{ at, char uint32 }
 
 // partStart is where in the content a part begins.
 type partStart struct{ part, at int }
@@ -57,8 +59,9 @@ func (m *textMap) count(text string) {
 			_, width = utf8.DecodeRuneInString(text)
 			n = width
 		}
-		if last := len(m.runs) - 1; last < 0 && width > 1 || last >= 0 && m.runs[last].width != width {
-			m.runs = append(m.runs, textRun{at, m.chars, width})
+		if width != max(1, m.width) {
+			m.width = width
+			m.runs = append(m.runs, textRun{uint32(at), uint32(m.chars)})
 		}
 		m.chars += n / width
 		at += n
@@ -80,7 +83,7 @@ func ascii(s string) int {
 func (m *textMap) char(at int) int {
 	at = min(max(0, at), m.bytes)
 	n, _ := slices.BinarySearchFunc(m.runs, at, func(r textRun, at int) int {
-		if r.at > at {
+		if int(r.at) > at {
 			return 1
 		}
 		return -1
@@ -88,8 +91,12 @@ func (m *textMap) char(at int) int {
 	if n == 0 {
 		return at
 	}
-	r := &m.runs[n-1]
-	return r.char + (at-r.at)/r.width
+	first, next := m.runs[n-1], textRun{uint32(m.bytes), uint32(m.chars)}
+	if n < len(m.runs) {
+		next = m.runs[n]
+	}
+	width := int(next.at-first.at) / int(next.char-first.char)
+	return int(first.char) + (at-int(first.at))/width
 }
 
 // start returns where a part begins: where the answer does, unless another

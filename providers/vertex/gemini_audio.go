@@ -74,12 +74,12 @@ func wavHeader(mimeType string) ([]byte, bool) {
 	h = append(h, "RIFF"...)
 	h = le.AppendUint32(h, math.MaxUint32)
 	h = append(h, "WAVEfmt "...)
-	h = le.AppendUint32(h, 16)               // bytes of this chunk
-	h = le.AppendUint16(h, 1)                // plain samples
-	h = le.AppendUint16(h, uint16(channels)) //nolint:gosec // 8 bits
+	h = le.AppendUint32(h, 16) // bytes of this chunk
+	h = le.AppendUint16(h, 1)  // plain samples
+	h = le.AppendUint16(h, uint16(channels))
 	h = le.AppendUint32(h, rate)
 	h = le.AppendUint32(h, rate*channels*sampleBytes)
-	h = le.AppendUint16(h, uint16(channels*sampleBytes)) //nolint:gosec // 9 bits
+	h = le.AppendUint16(h, uint16(channels*sampleBytes))
 	h = le.AppendUint16(h, 8*sampleBytes)
 	h = append(h, "data"...)
 	return le.AppendUint32(h, math.MaxUint32), true
@@ -92,5 +92,5 @@ func numberOr(s string, bits int, fallback uint32) uint32 {
 	if err != nil || n == 0 {
 		return fallback
 	}
-	return uint32(n) //nolint:gosec // of so many bits at most
+	return uint32(n)
 }

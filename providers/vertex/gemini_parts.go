@@ -279,7 +279,9 @@ func (s *geminiChoice) sound(delta *providers.Delta, p *gemini.Part) {
 		s.speech = &speech{id: "audio_" + randomID()}
 	}
 	s.speech.mime = p.MimeType
-	s.speech.pieces = append(s.speech.pieces, p.Data)
+	if len(p.Data) > 0 {
+		s.speech.pieces = append(s.speech.pieces, p.Data)
+	}
 	if p.Signature != "" {
 		s.addBlock(delta, providers.ContentPart{Type: "audio", Signature: p.Signature})
 	}

@@ -292,6 +292,9 @@ func FuzzDecoder(f *testing.F) {
 	f.Add([]byte(`{"candidates":[{"content":{"parts":[{"text":"h","thought":true},{"text":"\u00e9"}]},"finishReason":"STOP","groundingMetadata":{"groundingChunks":[{"web":{"uri":"u"}}],`+
 		`"groundingSupports":[{"segment":{"startIndex":1,"endIndex":9},"groundingChunkIndices":[0]}]},"citationMetadata":{"citations":[{"uri":"u"}]},`+
 		`"logprobsResult":{"topCandidates":[{"candidates":[{"token":"a"}]}],"chosenCandidates":[]}}]}`), uint8(9))
+	for i, odd := range oddAnswers {
+		f.Add([]byte(odd.body), uint8(i))
+	}
 	f.Fuzz(func(t *testing.T, data []byte, options uint8) {
 		d := decoderOf(t, options&1 != 0, options&8 != 0)
 		told := 0
@@ -365,6 +368,45 @@ func said(t *testing.T, c *providers.ChatCompletion) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// oddAnswers are bodies that no document promises, with what comes of them: a
+// kind of error, or a finish reason.
+var oddAnswers = []struct{ body, whole, stream string }{
+	{`{"candidates":null}`, "bad_response", "stream_interrupted"},
+	{`{"candidates":[]}`, "empty_response", "stream_interrupted"},
+	{`{"candidates":[{}]}`, "stop", "stream_interrupted"},
+	{`{"usageMetadata":{"promptTokenCount":3}}`, "empty_response", "stream_interrupted"},
+	{`{"promptFeedback":{"blockReason":99}}`, "content_filter", "content_filter"},
+	{`{"promptFeedback":{"blockReason":"JAILBREAK"},"usageMetadata":{"promptTokenCount":3}}`, "content_filter", "content_filter"},
+	{`{"error":{"code":503,"message":"later","status":"UNAVAILABLE"}}`, "service_unavailable", "service_unavailable"},
+	{`{"candidates":[{"content":null,"finishReason":"STOP"}]}`, "stop", "stop"},
+	{`{"candidates":[{"content":{"parts":null},"finishReason":"STOP"}]}`, "stop", "stop"},
+	{`{"candidates":[{"content":{"parts":[null,{},{"text":null},{"functionCall":null},{"inlineData":null}]},"finishReason":999}]}`, "stop", "stop"},
+	{`{"candidates":[{"content":{"parts":[{"functionCall":{"name":null,"args":null}},{"functionCall":{"args":{"a":1}}}]},"finishReason":2}]}`, "length", "length"},
+	{`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":null}}]},"finishReason":1}]}`, "tool_calls", "tool_calls"},
+	{`{"candidates":[{"content":{"parts":[{"inlineData":{"mimeType":"audio/L16"}}]},"finishReason":"STOP"}]}`, "stop", "stop"},
+	{`{"candidates":[{"content":{"parts":"x"},"finishReason":"STOP"}]}`, "bad_response", "bad_response"},
+	{`{"candidates":[{"finishReason":-1}],"usageMetadata":null}`, "stop", "stop"},
+	{`{"candidates":[{"finishReason":9}]}`, "empty_response", "empty_response"},
+	{`{"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"promptTokensDetails":null,"candidatesTokensDetails":[null,{"modality":null},{"modality":"SMELL","tokenCount":3}]}}`, "stop", "stop"},
+	{`{"candidates":[{"finishReason":"STOP","logprobsResult":{"chosenCandidates":null,"topCandidates":[null,{"candidates":null}]}}]}`, "stop", "stop"},
+	{`{"candidates":[{"finishReason":"STOP","logprobsResult":[],"groundingMetadata":[],"citationMetadata":{"citations":{}},"continuationToken":null}]}`, "stop", "stop"},
+}
+
+func TestOddAnswers(t *testing.T) {
+	for _, tt := range oddAnswers {
+		for form, want := range map[bool]string{true: tt.whole, false: tt.stream} {
+			_, answer, err := foldOf(decoderOf(t, form, false), tt.body)
+			got := string(code(err))
+			if err == nil {
+				got = answer.Choices[0].FinishReason
+			}
+			if got != want {
+				t.Errorf("%s, whole %v: %s %v, want %s", tt.body, form, got, err, want)
+			}
+		}
+	}
 }
 
 func TestWAVHeadersHoldOnlyWhatTheyCan(t *testing.T) {
