@@ -12,9 +12,6 @@ import (
 // with it, and then its calls.
 func (e *geminiEncoder) assistant(i int, m *providers.Message) error {
 	e.calls = m.ToolCalls
-	if m.Audio != nil {
-		e.warnf(providers.WarnUnknown, messagePath(i, "audio"), "left out: a spoken answer can't be sent back")
-	}
 	if err := e.assistantText(i, m); err != nil {
 		return err
 	}

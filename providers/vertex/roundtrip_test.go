@@ -52,7 +52,9 @@ func TestPartsGoBackAsTheyCame(t *testing.T) {
 		if err != nil || len(warnings) > 0 {
 			t.Fatalf("%s: %v %v", form, warnings, err)
 		}
-		var sent struct{ Contents []struct{ Parts []json.RawMessage } }
+		var sent struct {
+			Contents []struct{ Parts []json.RawMessage }
+		}
 		if err := json.Unmarshal(body, &sent); err != nil {
 			t.Fatal(err)
 		}
