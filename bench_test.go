@@ -75,6 +75,34 @@ func streamAnswer(chunks int) []byte {
 	return b.Bytes()
 }
 
+// thoughtfulAnswer is a stream of thoughts, text and calls whose arguments come
+// in pieces.
+func thoughtfulAnswer(chunks int) []byte {
+	var b bytes.Buffer
+	for i := range chunks {
+		var part, finish string
+		switch n := i % 10; {
+		case i < chunks/4:
+			part = fmt.Sprintf(`{"text":"thought %d about it ","thought":true}`, i)
+		case i < chunks/2:
+			part = fmt.Sprintf(`{"text":"piece %d of the answer "}`, i)
+		case n == 0:
+			part = fmt.Sprintf(`{"functionCall":{"id":"c%d","name":"book","willContinue":true},"thoughtSignature":"c2lnbmF0dXJl"}`, i)
+		case n == 9:
+			part = `{"functionCall":{}}`
+		default:
+			part = fmt.Sprintf(`{"functionCall":{"partialArgs":[{"jsonPath":"$.days[%d].name","stringValue":"day %d"}],"willContinue":true}}`, n-1, i)
+		}
+		if i == chunks-1 {
+			finish = `,"finishReason":"STOP"`
+		}
+		fmt.Fprintf(&b, `data: {"candidates":[{"content":{"role":"model","parts":[%s]}%s}],`+
+			`"usageMetadata":{"promptTokenCount":8,"thoughtsTokenCount":250,"candidatesTokenCount":%d,"totalTokenCount":%d,"trafficType":"ON_DEMAND"},`+
+			`"modelVersion":"gemini-3.5-flash","responseId":"abcDEF123456"}`+"\r\n\r\n", part, finish, i, i+258)
+	}
+	return b.Bytes()
+}
+
 // conversation has 40 messages of history, 64 KB in all, and 8 tools.
 func conversation() *gateway.ChatCompletionRequest {
 	req := &gateway.ChatCompletionRequest{Model: "gemini-2.5-flash"}
@@ -107,6 +135,7 @@ func workloads() []workload {
 		{"conv40", conversation(), "application/json", small},
 		{"image1m", flash([]gateway.Message{gateway.UserMessage([]gateway.ContentPart{gateway.TextPart("What is it?"), gateway.ImagePart(image)})}), "application/json", small},
 		{"stream1000", flash(hello), "text/event-stream", streamAnswer(1000)},
+		{"stream1000thoughts", flash(hello), "text/event-stream", thoughtfulAnswer(1000)},
 	}
 }
 

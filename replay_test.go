@@ -3,20 +3,14 @@ package gateway_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -40,57 +34,6 @@ type exchange struct {
 		SSE     *string           `json:"sse"`
 		Body    json.RawMessage   `json:"body"`
 	} `json:"response"`
-}
-
-// expectation is what a client must see of an exchange.
-type expectation struct {
-	ID              string     `json:"id"`
-	Outcome         string     `json:"outcome"`
-	AcceptOutcomes  []string   `json:"accept_outcomes"`
-	Text            string     `json:"text"`
-	Thinking        string     `json:"thinking"`
-	Signatures      []string   `json:"thinking_signatures"`
-	ToolCalls       []wantCall `json:"tool_calls"`
-	FinishAccept    []*string  `json:"finish_reason_accept"`
-	FinishRaw       any        `json:"finish_reason_raw"`
-	Usage           *wantUsage `json:"usage"`
-	Images          []wantData `json:"images"`
-	Error           *wantError `json:"error"`
-	ResponseModel   string     `json:"response_model"`
-	CandidateCounts []any      `json:"choices"`
-}
-
-type wantCall struct {
-	Name      string          `json:"name"`
-	ID        string          `json:"id"`
-	Arguments json.RawMessage `json:"arguments"`
-	Signature string          `json:"thought_signature"`
-}
-
-type wantUsage struct {
-	Prompt, Completion, Total, Reasoning, Cached int64
-}
-
-func (u *wantUsage) UnmarshalJSON(data []byte) error {
-	var v map[string]any
-	if err := json.Unmarshal(data, &v); err != nil {
-		return err
-	}
-	n := func(k string) int64 { f, _ := v[k].(float64); return int64(f) }
-	*u = wantUsage{n("prompt_tokens"), n("completion_tokens"), n("total_tokens"), n("reasoning_tokens"), n("cached_tokens")}
-	return nil
-}
-
-type wantData struct {
-	Mime   string `json:"mime"`
-	SHA256 string `json:"sha256"`
-	URI    string `json:"uri"`
-}
-
-type wantError struct {
-	Status     int    `json:"status"`
-	Message    string `json:"message"`
-	RetryAfter string `json:"retry_after"`
 }
 
 // TestReplay answers with real traffic, recorded elsewhere, and compares what
@@ -256,134 +199,4 @@ func replay(t *testing.T, base string, x *exchange, want *expectation) {
 		t.Fatalf("an answer, want %s", want.Outcome)
 	}
 	compareAnswer(t, want, answer)
-}
-
-func compareError(t *testing.T, want *expectation, err error) {
-	t.Helper()
-	if want.Outcome != "error" && !slices.Contains(want.AcceptOutcomes, "error") {
-		t.Fatalf("%v, want %s", err, want.Outcome)
-	}
-	var e *gateway.Error
-	if !errors.As(err, &e) {
-		t.Fatalf("%T, want *gateway.Error", err)
-	}
-	if want.Outcome != "error" {
-		return
-	}
-	if e.HTTPStatus() != want.Error.Status {
-		t.Errorf("status %d, want %d", e.HTTPStatus(), want.Error.Status)
-	}
-	if !strings.Contains(e.Message, want.Error.Message) {
-		t.Errorf("message %q, want %q in it", e.Message, want.Error.Message)
-	}
-	if want.Error.RetryAfter != "" && e.RetryAfter.String() != want.Error.RetryAfter {
-		t.Errorf("retry after %v, want %s", e.RetryAfter, want.Error.RetryAfter)
-	}
-}
-
-func compareAnswer(t *testing.T, want *expectation, got *gateway.ChatCompletion) {
-	t.Helper()
-	if len(got.Choices) == 0 {
-		t.Fatal("no choice")
-	}
-	c := &got.Choices[0]
-	if text := c.Message.Content.Text(); text != want.Text {
-		t.Errorf("text %q, want %q", text, want.Text)
-	}
-	var thinking strings.Builder
-	signatures := []string{}
-	for _, b := range c.Message.ContentBlocks {
-		thinking.WriteString(b.Thinking)
-		if b.Signature != "" {
-			signatures = append(signatures, b.Signature)
-		}
-	}
-	if thinking.String() != want.Thinking {
-		t.Errorf("thinking %q, want %q", thinking.String(), want.Thinking)
-	}
-	if !slices.Equal(signatures, want.Signatures) {
-		t.Errorf("signatures %q, want %q", signatures, want.Signatures)
-	}
-	compareCalls(t, want.ToolCalls, c.Message.ToolCalls)
-	if !slices.ContainsFunc(want.FinishAccept, func(f *string) bool { return f != nil && *f == c.FinishReason }) {
-		t.Errorf("finish reason %q is not accepted", c.FinishReason)
-	}
-	if raw, ok := want.FinishRaw.(string); ok && raw != c.NativeFinishReason {
-		t.Errorf("native finish reason %q, want %q", c.NativeFinishReason, raw)
-	}
-	compareUsage(t, want.Usage, got.Usage)
-	compareImages(t, want.Images, c.Message.ContentBlocks)
-	if want.ResponseModel != "" && got.Model != want.ResponseModel {
-		t.Errorf("model %q, want %q", got.Model, want.ResponseModel)
-	}
-	if n := len(want.CandidateCounts); n > 0 && len(got.Choices) != n {
-		t.Errorf("%d choices, want %d", len(got.Choices), n)
-	}
-}
-
-func compareCalls(t *testing.T, want []wantCall, got []gateway.ToolCall) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%d tool calls, want %d", len(got), len(want))
-	}
-	seen := map[string]bool{}
-	for i, w := range want {
-		g := &got[i]
-		if g.ID == "" || seen[g.ID] || w.ID != "" && g.ID != w.ID {
-			t.Errorf("call %d: id %q, want %q and unique", i, g.ID, w.ID)
-		}
-		seen[g.ID] = true
-		var a, b any
-		if err := errors.Join(json.Unmarshal([]byte(g.Function.Arguments), &a), json.Unmarshal(w.Arguments, &b)); err != nil {
-			t.Errorf("call %d: arguments %q: %v", i, g.Function.Arguments, err)
-		}
-		if g.Function.Name != w.Name || !reflect.DeepEqual(a, b) {
-			t.Errorf("call %d: %s(%s), want %s(%s)", i, g.Function.Name, g.Function.Arguments, w.Name, w.Arguments)
-		}
-		if g.Function.ThoughtSignature != w.Signature {
-			t.Errorf("call %d: signature %q, want %q", i, g.Function.ThoughtSignature, w.Signature)
-		}
-	}
-}
-
-func compareImages(t *testing.T, want []wantData, blocks []gateway.ContentPart) {
-	t.Helper()
-	var got []wantData
-	for _, b := range blocks {
-		if b.ImageURL == nil {
-			continue
-		}
-		head, data, inline := strings.Cut(b.ImageURL.URL, ";base64,")
-		if !inline {
-			got = append(got, wantData{URI: b.ImageURL.URL})
-			continue
-		}
-		raw, err := base64.StdEncoding.DecodeString(data)
-		if err != nil {
-			t.Errorf("image: %v", err)
-		}
-		if mime := strings.TrimPrefix(head, "data:"); strings.HasPrefix(mime, "image/") {
-			got = append(got, wantData{Mime: mime, SHA256: fmt.Sprintf("%x", sha256.Sum256(raw))})
-		}
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("images %v, want %v", got, want)
-	}
-}
-
-func compareUsage(t *testing.T, want *wantUsage, got *gateway.Usage) {
-	t.Helper()
-	if want == nil || got == nil {
-		if (want == nil) != (got == nil) {
-			t.Errorf("usage %v, want %v", got, want)
-		}
-		return
-	}
-	g := wantUsage{
-		got.PromptTokens, got.CompletionTokens, got.TotalTokens,
-		got.CompletionTokensDetails.ReasoningTokens, got.PromptTokensDetails.CachedTokens,
-	}
-	if g != *want {
-		t.Errorf("usage %s, want %s", fmt.Sprint(g), fmt.Sprint(*want))
-	}
 }

@@ -25,6 +25,7 @@ type choiceFold struct {
 	calls  []callFold
 	blocks []blockFold
 	room   [2]blockFold // for the usual thinking and text
+	audio  *audioFold
 }
 
 type callFold struct {
@@ -145,7 +146,17 @@ func (f *choiceFold) addDelta(d *Delta) error {
 			return err
 		}
 	}
-	return f.choice.Message.Extra.merge(d.Extra)
+	if d.Audio != nil {
+		if f.audio == nil {
+			f.audio = new(audioFold)
+		}
+		if err := f.audio.add(d.Audio); err != nil {
+			return err
+		}
+	}
+	m := &f.choice.Message
+	m.Annotations = append(m.Annotations, d.Annotations...)
+	return m.Extra.merge(d.Extra)
 }
 
 func (f *choiceFold) addCall(d *ToolCallDelta) error {
@@ -238,8 +249,11 @@ func (f *choiceFold) finish(c *Choice, room []ContentPart) {
 	m := &c.Message
 	m.Role = RoleAssistant
 	text := f.text.String()
-	if text != "" || len(f.calls) == 0 {
+	if text != "" || len(f.calls) == 0 && f.audio == nil {
 		m.Content = TextContent(text)
+	}
+	if f.audio != nil {
+		m.Audio = f.audio.finish()
 	}
 	if len(f.calls) > 0 {
 		m.ToolCalls = make([]ToolCall, len(f.calls))

@@ -265,6 +265,7 @@ func (d *Delta) encode(w *jsonx.Writer) {
 	}
 	putList(w, "tool_calls", d.ToolCalls, (*ToolCallDelta).encode)
 	putList(w, "content_blocks", d.ContentBlocks, (*ContentBlockDelta).encode)
+	encodeMedia(w, d.Audio, d.Annotations)
 	w.Members(d.Extra)
 	w.EndObject()
 }
@@ -280,6 +281,10 @@ func (d *Delta) decode(r *jsonx.Reader) {
 			d.ToolCalls = getList(r, (*ToolCallDelta).decode)
 		case "content_blocks":
 			d.ContentBlocks = getList(r, (*ContentBlockDelta).decode)
+		case "audio":
+			d.Audio = getObject(r, (*Audio).decode)
+		case "annotations":
+			d.Annotations = getList(r, (*Annotation).decode)
 		default:
 			d.Extra.keep(r)
 		}

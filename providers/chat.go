@@ -122,7 +122,12 @@ type Message struct {
 	// signatures, in the order the model produced them (extension, given when
 	// strict compliance is off).
 	ContentBlocks []ContentPart
-	Extra         Extra
+	// Audio is what the model spoke, nil when it did not.
+	Audio *Audio
+	// Annotations say which sources the text rests on (given when strict
+	// compliance is off).
+	Annotations []Annotation
+	Extra       Extra
 }
 
 // The roles of messages.
@@ -230,13 +235,20 @@ type ChunkChoice struct {
 type Delta struct {
 	// Role is set on the first delta of a choice.
 	Role string
-	// Content is appended to the message's text.
+	// Content is appended to the message's text. Of a model that gives its
+	// thoughts as text before the answer, it has both, with CR LF CR LF in
+	// between, when strict compliance is off.
 	Content string
 	// ToolCalls are appended by their index.
 	ToolCalls []ToolCallDelta
 	// ContentBlocks are appended by their index (extension).
 	ContentBlocks []ContentBlockDelta
-	Extra         Extra
+	// Audio is a piece of what the model speaks: its data is base64 by itself
+	// and follows that of the piece before.
+	Audio *Audio
+	// Annotations are appended; they come with the choice's last delta.
+	Annotations []Annotation
+	Extra       Extra
 }
 
 // ContentBlockDelta is a piece of the content block at Index; the index runs

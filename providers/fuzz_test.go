@@ -76,6 +76,8 @@ func FuzzChunk(f *testing.F) {
 		choice(`"delta":{"role":"assistant","content":"x"},"finish_reason":"stop"`), block("0", `{"thinking":"x","signature":"s"}`),
 		block("0", `{"type":"image_url","image_url":{"url":"u"}}`), block("-1", `{}`), `{"usage":{"x":1}}`,
 		choice(`"delta":{"tool_calls":[{"index":0,"function":{"arguments":{}}},{"index":9}]},"logprobs":{"content":[{"token":"\ud800"}]}`),
+		choice(`"delta":{"audio":{"id":"a","data":"YQ=="},"annotations":[{"type":"url_citation","url_citation":{"url":"u"}}]}`),
+		choice(`"delta":{"audio":{"data":"UklGRv////9XQVZFZm10IBAAAAABAAEAwF0AAIC7AAACABAAZGF0Yf////8="}}`),
 	} {
 		f.Add([]byte(doc), []byte(doc))
 	}

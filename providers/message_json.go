@@ -21,6 +21,7 @@ func (m *Message) encode(w *jsonx.Writer) {
 	putString(w, "tool_call_id", m.ToolCallID)
 	putList(w, "tool_calls", m.ToolCalls, (*ToolCall).encode)
 	putList(w, "content_blocks", m.ContentBlocks, (*ContentPart).encode)
+	encodeMedia(w, m.Audio, m.Annotations)
 	w.Members(m.Extra)
 	w.EndObject()
 }
@@ -40,6 +41,10 @@ func (m *Message) decode(r *jsonx.Reader) {
 			m.ToolCalls = getList(r, (*ToolCall).decode)
 		case "content_blocks":
 			m.ContentBlocks = getList(r, (*ContentPart).decode)
+		case "audio":
+			m.Audio = getObject(r, (*Audio).decode)
+		case "annotations":
+			m.Annotations = getList(r, (*Annotation).decode)
 		default:
 			m.Extra.keep(r)
 		}

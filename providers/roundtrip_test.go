@@ -36,6 +36,8 @@ func TestRoundTripKeepsEveryByte(t *testing.T) {
 		{"null content beside calls", "Message", `{"role":"assistant","content":null,"tool_calls":[` +
 			`{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"n\":12345678901234567890}","thought_signature":"AAEC/+8="}}]}`},
 		{"tool result", "Message", `{"role":"tool","content":"{\"t\": 20}","tool_call_id":"c1"}`},
+		{"answer with audio and annotations", "Message", `{"role":"assistant","content":null,"audio":{"id":"a","data":"YQ==","expires_at":1,"transcript":"t","mime_type":"m","x":1.0},` +
+			`"annotations":[{"type":"url_citation","url_citation":{"start_index":0,"end_index":2,"url":"u","title":"","y":{}},"z":null}]}`},
 		{"answer with blocks", "Message", `{"role":"assistant","content":"x","content_blocks":[` +
 			`{"type":"thinking","thinking":"hm","signature":"s1"},{"type":"redacted_thinking","data":"zz"},` +
 			`{"type":"text","text":"","signature":"s2"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}],"refusal":null}`},

@@ -33,7 +33,9 @@ func rich() providers.ChatCompletion {
 				ContentBlocks: []providers.ContentPart{providers.ThinkingPart("hm", "s"), providers.TextPart("x")},
 				ToolCalls: []providers.ToolCall{{ID: "c", Type: "function",
 					Function: providers.FunctionCall{Name: "f", Arguments: "{}", ThoughtSignature: "s"}}},
-				Extra: providers.Extra(`{"refusal":null}`),
+				Audio:       &providers.Audio{ID: "a", Data: "YQ==", MimeType: "audio/wav", Extra: providers.Extra(`{"x":1}`)},
+				Annotations: []providers.Annotation{{Type: "url_citation"}},
+				Extra:       providers.Extra(`{"refusal":null}`),
 			},
 			Logprobs: &providers.Logprobs{Content: []providers.TokenLogprob{{Token: "x"}}},
 			Extra:    providers.Extra(`{"safetyRatings":[],"groundingMetadata":{}}`),
@@ -63,7 +65,7 @@ func TestProjectCompletion(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantEqual(t, `{"id":"i","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"x",`+
-		`"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}],"refusal":null},`+
+		`"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}],"audio":{"id":"a","data":"YQ=="},"refusal":null},`+
 		`"logprobs":{"content":[{"token":"x","logprob":0,"bytes":[120],"top_logprobs":[]}]},"finish_reason":"stop"}],`+
 		`"usage":`+strictUsage+`,"provider":"fake","system_fingerprint":"fp"}`, string(got))
 
@@ -104,6 +106,11 @@ func TestProjectChunk(t *testing.T) {
 			providers.ChatCompletionChunk{Choices: []providers.ChunkChoice{{FinishReason: "stop"}}}},
 		{"logprobs stay", false, providers.ChatCompletionChunk{Choices: []providers.ChunkChoice{{Logprobs: &providers.Logprobs{}}}}, true,
 			providers.ChatCompletionChunk{Choices: []providers.ChunkChoice{{Logprobs: &providers.Logprobs{}}}}},
+		{"audio stays", false, part(providers.Delta{Audio: &providers.Audio{ID: "a", Data: "YQ==", MimeType: "audio/wav"}}), true,
+			part(providers.Delta{Audio: &providers.Audio{ID: "a", Data: "YQ=="}})},
+		{"annotations vanish", false, part(providers.Delta{Annotations: []providers.Annotation{{}}}), false, part(providers.Delta{})},
+		{"a thought in the content vanishes", false, part(providers.Delta{Content: "hm", ContentBlocks: thinking}), false, part(providers.Delta{})},
+		{"an answer behind a thought stays", false, part(providers.Delta{Content: "\r\n\r\nx", ContentBlocks: text}), true, part(providers.Delta{Content: "x"})},
 		{"one of two choices says something", false, providers.ChatCompletionChunk{Choices: []providers.ChunkChoice{
 			{Delta: providers.Delta{ContentBlocks: thinking}}, {Index: 1, Delta: providers.Delta{Content: "x"}}}}, true,
 			providers.ChatCompletionChunk{Choices: []providers.ChunkChoice{{}, {Index: 1, Delta: providers.Delta{Content: "x"}}}}},
@@ -132,4 +139,34 @@ func TestProjectChunkShowsTheUsageThatWasAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantEqual(t, strictUsage, string(got))
+}
+
+func TestThoughtsInTheContentAreHidden(t *testing.T) {
+	thinking, text := providers.ThinkingPart("hm", ""), providers.TextPart("x")
+	image := providers.ImagePart("data:image/png;base64,AAAA")
+	for _, tt := range []struct {
+		name, content string
+		blocks        []providers.ContentPart
+		want          string
+	}{
+		{"none", "x", []providers.ContentPart{text}, "x"},
+		{"no blocks", "hm\r\n\r\nx", nil, "hm\r\n\r\nx"},
+		{"beside the content", "x", []providers.ContentPart{thinking, text}, "x"},
+		{"beside a content without blocks", "long answer", []providers.ContentPart{thinking}, "long answer"},
+		{"a thought alone", "hm", []providers.ContentPart{thinking}, ""},
+		{"a thought and an answer", "hm\r\n\r\nx", []providers.ContentPart{thinking, text}, "x"},
+		{"thoughts in turn", "hm\r\n\r\nxhm\r\n\r\nx", []providers.ContentPart{thinking, text, thinking, text}, "xx"},
+		{"an answer in blocks", "hm\r\n\r\nxx", []providers.ContentPart{thinking, text, image, text}, "xx"},
+		{"an answer that begins with a gap", "\r\n\r\nx", []providers.ContentPart{providers.TextPart("\r\n\r\nx")}, "\r\n\r\nx"},
+		{"another text", "hm\r\n\r\ny and more", []providers.ContentPart{thinking, text}, "hm\r\n\r\ny and more"},
+		{"more text", "hm\r\n\r\nxyz", []providers.ContentPart{thinking, text}, "hm\r\n\r\nxyz"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := providers.ChatCompletion{Choices: []providers.Choice{{Message: providers.Message{
+				Content: providers.TextContent(tt.content), ContentBlocks: tt.blocks,
+			}}}}
+			projectCompletion(&c)
+			wantEqual(t, tt.want, c.Choices[0].Message.Content.Text())
+		})
+	}
 }

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/b650d4bf/gateway/internal/jsonx"
-	"github.com/b650d4bf/gateway/internal/sse"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -154,7 +152,7 @@ func TestUsageCountsAsTheSchemaDoes(t *testing.T) {
 				PromptTokens: 107, CompletionTokens: 50, TotalTokens: 157,
 				PromptTokensDetails:     providers.PromptTokensDetails{CachedTokens: 40, AudioTokens: 10},
 				CompletionTokensDetails: providers.CompletionTokensDetails{ReasoningTokens: 30, AudioTokens: 5},
-				Extra:                   providers.Extra(`{"traffic_type":"ON_DEMAND"}`),
+				Extra:                   providers.Extra(`{"traffic_type":"ON_DEMAND","tool_use_prompt_tokens":7}`),
 			}},
 		{"no total", `{"promptTokenCount":3,"candidatesTokenCount":4}`, providers.Usage{PromptTokens: 3, CompletionTokens: 4, TotalTokens: 7}},
 		{"the platform's total counts", `{"promptTokenCount":3,"totalTokenCount":9}`, providers.Usage{PromptTokens: 3, TotalTokens: 9}},
@@ -189,77 +187,4 @@ func jsonOf(t *testing.T, u *providers.Usage) string {
 		t.Fatal(err)
 	}
 	return string(data)
-}
-
-func TestArgumentsAreBuiltByPath(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		lists []string
-		want  string // "" when it can't be
-	}{
-		{"nothing", nil, `{}`},
-		{"an empty list", []string{`[]`}, `{}`},
-		{"scalars", []string{`[{"jsonPath":"$.a","numberValue":1.50},{"jsonPath":"$.b","boolValue":true},{"jsonPath":"$.c","nullValue":"NULL_VALUE"}]`}, `{"a":1.50,"b":true,"c":null}`},
-		{"a string in pieces", []string{`[{"jsonPath":"$.a","stringValue":"x","willContinue":true}]`, `[{"jsonPath":"$.b","numberValue":1},{"jsonPath":"$.a","stringValue":"\"y"}]`}, `{"a":"x\"y","b":1}`},
-		{"an empty string", []string{`[{"jsonPath":"$.a","stringValue":""}]`}, `{"a":""}`},
-		{"objects in lists", []string{`[{"jsonPath":"$.a[0].b","numberValue":1},{"jsonPath":"$.a[1].b","numberValue":2},{"jsonPath":"$.a[0].c","numberValue":3}]`}, `{"a":[{"b":1,"c":3},{"b":2}]}`},
-		{"quoted keys", []string{`[{"jsonPath":"$['a b'][\"c.d\"]","numberValue":1}]`}, `{"a b":{"c.d":1}}`},
-		{"a piece without a value", []string{`[{"jsonPath":"$.a"}]`}, `{}`},
-		{"an index that leaves a gap", []string{`[{"jsonPath":"$.a[1]","numberValue":1}]`}, ""},
-		{"an index that is none", []string{`[{"jsonPath":"$.a[-1]","numberValue":1}]`}, ""},
-		{"a path that is none", []string{`[{"jsonPath":"a","numberValue":1}]`}, ""},
-		{"a path that ends early", []string{`[{"jsonPath":"$.a[","numberValue":1}]`}, ""},
-		{"an object where a scalar is", []string{`[{"jsonPath":"$.a","numberValue":1}]`, `[{"jsonPath":"$.a.b","numberValue":1}]`}, ""},
-		{"a scalar where an object is", []string{`[{"jsonPath":"$.a.b","numberValue":1}]`, `[{"jsonPath":"$.a","numberValue":1}]`}, ""},
-		{"a scalar for the whole", []string{`[{"jsonPath":"$","numberValue":1}]`}, ""},
-		{"no list", []string{`{"jsonPath":"$.a"}`}, ""},
-		{"no objects", []string{`[1]`}, ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			var tree argTree
-			ok := true
-			for _, list := range tt.lists {
-				ok = ok && tree.apply([]byte(list))
-			}
-			if got := tree.String(); ok != (tt.want != "") || ok && got != tt.want {
-				t.Errorf("%v %s, want %q", ok, got, tt.want)
-			}
-		})
-	}
-}
-
-func FuzzPartialArgs(f *testing.F) {
-	f.Add([]byte(`[{"jsonPath":"$.a[0]['b']","stringValue":"x"}]`), []byte(`[{"jsonPath":"$.a[1]","numberValue":1}]`))
-	f.Fuzz(func(t *testing.T, one, two []byte) {
-		if !jsonx.Valid(one) || !jsonx.Valid(two) {
-			return
-		}
-		var tree argTree
-		tree.apply(one)
-		tree.apply(two)
-		if s := tree.String(); s[0] != '{' || !jsonx.Valid([]byte(s)) && len(s) < 10_000 {
-			t.Errorf("%q is no object", s)
-		}
-	})
-}
-
-func FuzzDecoder(f *testing.F) {
-	f.Add([]byte(`{"candidates":[{"content":{"parts":[{"text":"a"},{"functionCall":{"name":"f","args":{}}}]},"finishReason":"STOP"}]}`), true)
-	f.Add([]byte(`[{"error":{"code":1}}]`), false)
-	f.Add([]byte(`{"candidates":[{"content":{"parts":{"inlineData":{"data":"\u0041"}}},"index":3}],"usageMetadata":{}}`), false)
-	f.Fuzz(func(t *testing.T, event []byte, whole bool) {
-		d := geminiFamily{}.newDecoder(&request{stream: !whole}, &outgoing{})
-		for range 2 {
-			chunks, err := d.push(sse.Event{Data: event})
-			for _, c := range chunks {
-				if data, err := json.Marshal(c); err != nil {
-					t.Errorf("%v in %s", err, data)
-				}
-			}
-			if err != nil {
-				return
-			}
-		}
-		_, _ = d.finish()
-	})
 }

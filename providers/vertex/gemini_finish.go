@@ -110,6 +110,7 @@ func (s *geminiChoice) end(c *providers.ChunkChoice) {
 	c.FinishReason = s.finishReason()
 	c.NativeFinishReason = s.finish
 	c.Extra = s.native()
+	c.Delta.Annotations = s.annotations(c.Delta.Content)
 }
 
 // nothing is the error for an answer without any candidate.
@@ -165,12 +166,12 @@ func usage(u *gemini.Usage) *providers.Usage {
 		out.TotalTokens = out.PromptTokens + out.CompletionTokens
 	}
 	out.PromptTokensDetails.CachedTokens = u.Cached
-	out.PromptTokensDetails.AudioTokens = u.PromptAudio
+	out.PromptTokensDetails.AudioTokens = u.PromptDetails.Audio
+	out.PromptTokensDetails.Extra = modalityExtra(&u.PromptDetails)
 	out.CompletionTokensDetails.ReasoningTokens = u.Thoughts
-	out.CompletionTokensDetails.AudioTokens = u.CandidatesAudio
-	if u.TrafficType != "" {
-		out.Extra = trafficExtra(u.TrafficType)
-	}
+	out.CompletionTokensDetails.AudioTokens = u.CandidatesDetails.Audio
+	out.CompletionTokensDetails.Extra = modalityExtra(&u.CandidatesDetails)
+	out.Extra = usageExtra(u)
 	return out
 }
 
@@ -178,17 +179,48 @@ func usage(u *gemini.Usage) *providers.Usage {
 // changed in place.
 var onDemand = providers.Extra(`{"traffic_type":"ON_DEMAND"}`)
 
-// trafficExtra is the member that says how the call was served.
-func trafficExtra(kind string) providers.Extra {
-	if kind == "ON_DEMAND" {
+// usageExtra holds what the schema has no counter for: how the call was served,
+// and the part of the prompt that server-side tools fed back.
+func usageExtra(u *gemini.Usage) providers.Extra {
+	switch {
+	case u.TrafficType == "" && u.ToolUsePrompt == 0:
+		return nil
+	case u.TrafficType == "ON_DEMAND" && u.ToolUsePrompt == 0:
 		return slices.Clip(onDemand)
 	}
 	var w jsonx.Writer
 	w.BeginObject()
-	w.Key("traffic_type")
-	w.String(kind)
+	if u.TrafficType != "" {
+		w.Key("traffic_type")
+		w.String(u.TrafficType)
+	}
+	count(&w, "tool_use_prompt_tokens", u.ToolUsePrompt)
 	w.EndObject()
 	return w.Bytes()
+}
+
+// modalityExtra holds the tokens of modalities that the schema has no counter
+// for. Of text alone there is nothing to say: it is all the rest.
+func modalityExtra(m *gemini.Modalities) providers.Extra {
+	if m.Image+m.Video+m.Document == 0 {
+		return nil
+	}
+	var w jsonx.Writer
+	w.BeginObject()
+	count(&w, "text_tokens", m.Text)
+	count(&w, "image_tokens", m.Image)
+	count(&w, "video_tokens", m.Video)
+	count(&w, "document_tokens", m.Document)
+	w.EndObject()
+	return w.Bytes()
+}
+
+// count writes a counter, unless nothing was counted.
+func count(w *jsonx.Writer, name string, n int64) {
+	if n != 0 {
+		w.Key(name)
+		w.Int(n)
+	}
 }
 
 // decodeLogprobs reads logprobsResult, or returns nil when there is none.

@@ -39,6 +39,9 @@ func (l *leftovers) message(i int, m *providers.Message) {
 	if len(m.Extra) > 0 {
 		l.unknown(messagePath(i, ""), m.Extra, "is_error")
 	}
+	if m.Audio != nil { // annotations are remarks on the text, which is sent
+		l.tell(messagePath(i, ""), "audio")
+	}
 	if m.Name != "" && m.Role != providers.RoleTool { // a result has its call's name
 		l.tell(messagePath(i, ""), "name")
 	}

@@ -11,17 +11,24 @@ import (
 	"github.com/b650d4bf/gateway/providers"
 )
 
-func (f geminiFamily) newDecoder(in *request, _ *outgoing) decoder {
-	m := &in.model
+func (f geminiFamily) newDecoder(in *request, out *outgoing) decoder {
+	var d *geminiDecoder
 	if in.stream {
-		return new(geminiDecoder).begin(m)
+		d = new(geminiDecoder)
+	} else {
+		room := f.room()
+		d = &room.decoder
+		d.whole, d.spare, d.home = true, &room.chunk, f.rooms
+		d.from = room
 	}
-	room := f.room()
-	d := &room.decoder
-	d.whole, d.spare, d.home = true, &room.chunk, f.rooms
-	d.from = room
-	return d.begin(m)
+	if d.audioFormat = out.audio; in.signatures != nil {
+		d.signed = in
+	}
+	return d.begin(&in.model)
 }
+
+// rememberer is told of each finished call that has a thought signature.
+type rememberer interface{ remember(c *providers.ToolCall) }
 
 // geminiRoom is what a whole answer is decoded in. Its chunk is folded at once,
 // so that all of it can serve the next answer.
@@ -42,6 +49,7 @@ func (f geminiFamily) room() *geminiRoom {
 // begin readies the decoder for an answer of the model.
 func (d *geminiDecoder) begin(m *model) *geminiDecoder {
 	d.model, d.created = m.name, time.Now().Unix()
+	d.chained = m.facts != nil && m.facts.ChainOfThought
 	d.choices = d.room[:0]
 	d.res.ModelVersion = m.name // the likely one
 	if d.model == "" {
@@ -62,6 +70,12 @@ func (d *geminiDecoder) release() {
 // still follow what looks like the last event, and the last usage counts.
 type geminiDecoder struct {
 	whole   bool // the answer comes in one piece
+	chained bool // the thoughts stand in the content, before the answer
+	// audioFormat is what spoken answers come in: "wav", or "" and "pcm16" for
+	// the samples alone, as the platform sends them.
+	audioFormat string
+	signed      rememberer // nil when nobody asks
+
 	id      string
 	model   string
 	created int64
@@ -82,28 +96,34 @@ type geminiDecoder struct {
 // geminiChoice is one candidate in the making.
 type geminiChoice struct {
 	index   int
+	d       *geminiDecoder
 	started bool
 	blocks  int    // content blocks begun
+	parts   int    // parts seen, or pieces of them
 	open    string // type of the block that can be continued, "" when none can
-	calls   int    // tool calls given out
+	calls   int    // tool calls begun
 	pending *pendingCall
-	fault   bool   // streamed arguments made no sense
+	fault   error  // why the answer can't be given out
 	visible bool   // there is more than thoughts
+	thought bool   // the content so far ends with a thought
 	finish  string // the platform's word
 	message string
-	extra   [4][]byte // by nativeMembers
-}
-
-// pendingCall is a tool call whose arguments are still coming.
-type pendingCall struct {
-	delta providers.ToolCallDelta
-	args  argTree
-	raw   []byte // whole args that came with it
+	text    textMap
+	speech  *speech   // nil until the model speaks
+	extra   [5][]byte // by nativeMembers
 }
 
 // nativeMembers are the candidate's members that ride along in the platform's
 // own form.
-var nativeMembers = [4]string{"safetyRatings", "groundingMetadata", "citationMetadata", "urlContextMetadata"}
+var nativeMembers = [5]string{
+	"safetyRatings", "groundingMetadata", "citationMetadata", "urlContextMetadata", "continuationToken",
+}
+
+// The places of members that are read as well.
+const (
+	nativeGrounding = 1
+	nativeCitations = 2
+)
 
 // chunkRoom is a chunk with room for what it usually holds, in one allocation.
 type chunkRoom struct {
@@ -198,8 +218,8 @@ func (d *geminiDecoder) candidates(list []gemini.Candidate) error {
 			room = d.chunk()
 		}
 		room.add(s, c)
-		if s.fault {
-			return badArguments()
+		if s.fault != nil {
+			return s.fault
 		}
 	}
 	if room == nil || len(room.chunk.Choices) == 0 {
@@ -234,7 +254,7 @@ func (d *geminiDecoder) choice(index int) (*geminiChoice, error) {
 	if index < 0 || index >= maxCandidates {
 		return nil, answerError(providers.ErrBadResponse, "a candidate's index is out of range")
 	}
-	d.choices = append(d.choices, geminiChoice{index: index})
+	d.choices = append(d.choices, geminiChoice{index: index, d: d})
 	return &d.choices[len(d.choices)-1], nil
 }
 
@@ -246,8 +266,10 @@ func (s *geminiChoice) note(c *gemini.Candidate) {
 	if c.FinishMessage != "" {
 		s.message = c.FinishMessage
 	}
-	for i, raw := range [4][]byte{c.SafetyRatings, c.GroundingMetadata, c.CitationMetadata, c.URLContextMetadata} {
-		if len(raw) > 0 {
+	for i, raw := range [5][]byte{
+		c.SafetyRatings, c.GroundingMetadata, c.CitationMetadata, c.URLContextMetadata, c.ContinuationToken,
+	} {
+		if len(raw) > 2 || len(raw) > 0 && s.extra[i] == nil { // an empty one says nothing new
 			s.extra[i] = append(s.extra[i][:0], raw...)
 		}
 	}
@@ -287,12 +309,15 @@ func (room *chunkRoom) add(s *geminiChoice, c *gemini.Candidate) {
 	if len(room.chunk.Choices) == 1 {
 		choice.Delta.ContentBlocks = room.block[:0]
 	}
+	s.chain(c.Parts)
 	for i := range c.Parts {
 		s.part(&choice.Delta, &c.Parts[i])
+		s.parts++
 	}
-	choice.Logprobs = decodeLogprobs(c.LogprobsResult)
 	delta := &choice.Delta
-	if len(delta.ContentBlocks) == 0 && len(delta.ToolCalls) == 0 && choice.Logprobs == nil {
+	s.speak(delta)
+	choice.Logprobs = decodeLogprobs(c.LogprobsResult)
+	if len(delta.ContentBlocks) == 0 && len(delta.ToolCalls) == 0 && delta.Audio == nil && choice.Logprobs == nil {
 		room.chunk.Choices = room.chunk.Choices[:len(room.chunk.Choices)-1]
 		return
 	}
@@ -300,143 +325,4 @@ func (room *chunkRoom) add(s *geminiChoice, c *gemini.Candidate) {
 		s.started = true
 		delta.Role = providers.RoleAssistant
 	}
-}
-
-func (s *geminiChoice) part(delta *providers.Delta, p *gemini.Part) {
-	switch p.Kind {
-	case gemini.KindText, gemini.KindEmpty:
-		s.text(delta, p)
-	case gemini.KindFunctionCall:
-		s.open = ""
-		s.call(delta, p)
-	case gemini.KindInlineData, gemini.KindFileData:
-		s.open = ""
-		s.visible = s.visible || !p.Thought
-		s.addBlock(delta, mediaBlock(p))
-	default:
-		s.open = ""
-		s.visible = true
-		s.addBlock(delta, nativeBlock(p))
-	}
-}
-
-// text adds text or a thought. It continues the open block, but a signed part
-// stays by itself: merging would break its signature.
-func (s *geminiChoice) text(delta *providers.Delta, p *gemini.Part) {
-	if p.Text == "" && p.Signature == "" {
-		return
-	}
-	kind := providers.PartText
-	if p.Thought {
-		kind = providers.PartThinking
-	}
-	if s.open != kind || p.Signature != "" {
-		s.blocks++
-	}
-	if s.open = kind; p.Signature != "" {
-		s.open = ""
-	}
-	block := piece(delta, s.blocks-1)
-	block.Type, block.Signature = kind, p.Signature
-	if p.Thought {
-		block.Thinking = p.Text
-		return
-	}
-	block.Text = p.Text
-	delta.Content += p.Text // no copy when there was none before
-	s.visible = s.visible || p.Text != ""
-}
-
-// piece adds an empty piece of the block with the index.
-func piece(delta *providers.Delta, index int) *providers.ContentPart {
-	list := append(delta.ContentBlocks, providers.ContentBlockDelta{})
-	delta.ContentBlocks = list
-	last := &list[len(list)-1]
-	last.Index = index
-	return &last.Delta
-}
-
-// addBlock adds a block that is whole.
-func (s *geminiChoice) addBlock(delta *providers.Delta, block providers.ContentPart) {
-	s.open = ""
-	*piece(delta, s.blocks) = block
-	s.blocks++
-}
-
-// mediaBlock is an image, audio or other data as a data URI, or by reference. A
-// draft that belongs to the thoughts is kept apart from the answer.
-func mediaBlock(p *gemini.Part) providers.ContentPart {
-	var uri, mime string
-	if p.Kind == gemini.KindInlineData {
-		uri = "data:" + p.MimeType + ";base64," + string(p.Data)
-	} else {
-		uri, mime = string(p.Data), p.MimeType
-	}
-	if !p.Thought {
-		return providers.ContentPart{
-			Type: providers.PartImageURL, ImageURL: &providers.ImageURL{URL: uri, MimeType: mime}, Signature: p.Signature,
-		}
-	}
-	var w jsonx.Writer
-	w.BeginObject()
-	w.Key("thought_image")
-	w.BeginObject()
-	w.Key("url")
-	w.String(uri)
-	w.EndObject()
-	w.EndObject()
-	return providers.ContentPart{Type: providers.PartThinking, Signature: p.Signature, Extra: w.Bytes()}
-}
-
-// nativeBlock keeps a part that has no counterpart in the schema, such as code
-// that the platform ran, under its own name.
-func nativeBlock(p *gemini.Part) providers.ContentPart {
-	return providers.ContentPart{
-		Type: snake(p.Name), Signature: p.Signature,
-		Extra: jsonx.AppendMember(nil, p.Name, p.Raw),
-	}
-}
-
-// call gives out a whole call, or collects one whose arguments are streamed.
-func (s *geminiChoice) call(delta *providers.Delta, p *gemini.Part) {
-	f := &p.Call
-	if f.Name != "" {
-		s.flush(delta)
-		s.pending = &pendingCall{raw: bytes.Clone(f.Args), delta: providers.ToolCallDelta{
-			ID: f.ID, Type: "function",
-			Function: providers.FunctionCall{Name: f.Name, ThoughtSignature: p.Signature},
-		}}
-	}
-	if s.pending == nil {
-		return // a piece of no call
-	}
-	if s.pending.delta.Function.ThoughtSignature == "" {
-		s.pending.delta.Function.ThoughtSignature = p.Signature
-	}
-	if len(f.PartialArgs) > 0 && !s.pending.args.apply(f.PartialArgs) {
-		s.fault = true
-	}
-	if !f.WillContinue {
-		s.flush(delta)
-	}
-}
-
-// flush gives out the pending call.
-func (s *geminiChoice) flush(delta *providers.Delta) {
-	if s.pending == nil {
-		return
-	}
-	c := s.pending
-	s.pending = nil
-	c.delta.Index = s.calls
-	s.calls++
-	if c.delta.ID == "" {
-		c.delta.ID = "call_" + randomID()
-	}
-	if len(c.raw) > 0 {
-		c.delta.Function.Arguments = string(jsonx.Compact(nil, c.raw))
-	} else {
-		c.delta.Function.Arguments = c.args.String()
-	}
-	delta.ToolCalls = append(delta.ToolCalls, c.delta)
 }

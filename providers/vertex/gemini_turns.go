@@ -44,7 +44,11 @@ func (e *geminiEncoder) assistantText(i int, m *providers.Message) error {
 }
 
 // nativeParts are the types of content blocks that hold a part in the platform's
-// own form, with its name there. They go back as they came.
+// own form, with its name there. They go back as they came. The calls that the
+// platform made itself, tool_call and tool_response, can't: only the Developer
+// API takes them.
+//
+// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/Content#Part
 var nativeParts = map[string]string{
 	"executable_code": "executableCode", "code_execution_result": "codeExecutionResult",
 }
@@ -60,19 +64,39 @@ func (e *geminiEncoder) nativePart(i, j int, p *providers.ContentPart) {
 	e.part("model")
 	e.w.Key(name)
 	e.w.Raw(raw)
+	if thought, _ := p.Extra.Get("thought"); string(thought) == "true" {
+		e.w.Key("thought")
+		e.w.Bool(true)
+	}
 	e.endPart(p.Signature)
 }
 
-// sameText reports whether the content is the text of the content blocks.
+// sameText reports whether the content is the text of the content blocks, or
+// that text with the thoughts before it, as models give it whose thoughts stand
+// in the content.
 func sameText(m *providers.Message) bool {
 	text := m.Content.Text()
-	for i := range m.ContentBlocks {
-		if p := &m.ContentBlocks[i]; p.Type == providers.PartText {
-			rest, ok := strings.CutPrefix(text, p.Text)
-			if !ok {
-				return false
+	return isTextOf(m.ContentBlocks, text, false) || isTextOf(m.ContentBlocks, text, true)
+}
+
+func isTextOf(blocks []providers.ContentPart, text string, thoughts bool) bool {
+	ok, thought := true, false
+	for i := range blocks {
+		switch p := &blocks[i]; {
+		case thoughts && p.Type == providers.PartThinking && p.Thinking != "":
+			text, ok = strings.CutPrefix(text, p.Thinking)
+			thought = true
+		case p.Type == providers.PartText && p.Text != "":
+			if thought {
+				text, ok = strings.CutPrefix(text, thoughtEnd)
+				thought = false
 			}
-			text = rest
+			if ok {
+				text, ok = strings.CutPrefix(text, p.Text)
+			}
+		}
+		if !ok {
+			return false
 		}
 	}
 	return text == ""

@@ -145,7 +145,7 @@ func streamed(t *testing.T, body func() io.Reader) ([]*providers.ChatCompletionC
 	return read(r)
 }
 
-var madeID = regexp.MustCompile(`(call_|chatcmpl-)[0-9A-Za-z]{24}`)
+var madeID = regexp.MustCompile(`(call_|chatcmpl-|audio_)[0-9A-Za-z]{24}`)
 
 // stable encodes a value with numbers in place of ids made at random.
 func stable(t *testing.T, v any) string {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/providers"
+	"github.com/b650d4bf/gateway/providers/vertex"
 	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
 )
 
@@ -82,43 +83,57 @@ func TestThePlatformTakesEveryParameterOnEveryRow(t *testing.T) {
 }
 
 // TestThePlatformTakesToolRoundsOnEveryRow sends a round of calls whose
-// signatures were lost, and the emulator's own answer back.
+// signatures were lost, and the emulator's own answer back: with a memory of
+// signatures they are found again, without one the sentinel stands in.
 func TestThePlatformTakesToolRoundsOnEveryRow(t *testing.T) {
 	for _, row := range catalog.DefaultModels().All() {
 		if !row.Gives("TEXT") {
 			continue // speaks, and calls nothing: see the scenarios of speech
 		}
-		t.Run(row.Name, func(t *testing.T) {
-			srv := vertextest.New(vertextest.WithModel(row.Name, like(row.Name)))
-			defer srv.Close()
-			srv.Script(vertextest.Call("f", nil), vertextest.Calls(vertextest.FunctionCall{Name: "f"}, vertextest.FunctionCall{Name: "f"}),
-				vertextest.Call("f", map[string]int{"a": 1}), vertextest.Text("Done."))
-			p := newProvider(t, srv.Transport())
-			q := hello(t, row.Name, `"tools":[{"type":"function","function":{"name":"f"}}]`)
-			for round := range 4 {
-				answer, err := p.ChatCompletion(t.Context(), target(row.Name), q)
-				if err != nil {
-					t.Fatalf("round %d: %v", round, err)
+		for _, off := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/off=%v", row.Name, off), func(t *testing.T) {
+				srv := vertextest.New(vertextest.WithModel(row.Name, like(row.Name)))
+				defer srv.Close()
+				p := vertex.New(vertex.Config{Transport: srv.Transport(), Signatures: vertex.SignatureMemory{Off: off}})
+				defer func() { _ = p.Close() }()
+				rounds(t, srv, p, row.Name)
+				want := 0
+				if row.NeedsSignatures && off {
+					want = 1
 				}
-				m := answer.Choices[0].Message
-				if called := len(m.ToolCalls) > 0; called != (round < 3) {
-					t.Fatalf("round %d: called: %v", round, called)
+				if got := p.SignatureStats(); (srv.SentinelUses() > 0) != (want > 0) || (got.Sentinels > 0) != (want > 0) || row.NeedsSignatures && !off && got.Restored == 0 {
+					t.Errorf("%d sentinels, want any: %v; %+v", srv.SentinelUses(), want > 0, got)
 				}
-				if round == 1 { // a client that drops what it does not know
-					m.ContentBlocks = nil
-					for i := range m.ToolCalls {
-						m.ToolCalls[i].Function.ThoughtSignature = ""
-					}
-				}
-				q.Messages = append(q.Messages, m)
-				for _, c := range m.ToolCalls {
-					q.Messages = append(q.Messages, providers.ToolMessage(c.ID, "done"))
-				}
+			})
+		}
+	}
+}
+
+// rounds goes four rounds of a conversation with calls.
+func rounds(t *testing.T, srv *vertextest.Server, p *vertex.Provider, model string) {
+	t.Helper()
+	srv.Script(vertextest.Call("f", nil), vertextest.Calls(vertextest.FunctionCall{Name: "f"}, vertextest.FunctionCall{Name: "f"}),
+		vertextest.Call("f", map[string]int{"a": 1}), vertextest.Text("Done."))
+	q := hello(t, model, `"tools":[{"type":"function","function":{"name":"f"}}]`)
+	for round := range 4 {
+		answer, err := p.ChatCompletion(t.Context(), target(model), q)
+		if err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		m := answer.Choices[0].Message
+		if called := len(m.ToolCalls) > 0; called != (round < 3) {
+			t.Fatalf("round %d: called: %v", round, called)
+		}
+		if round == 1 { // a client that drops what it does not know
+			m.ContentBlocks = nil
+			for i := range m.ToolCalls {
+				m.ToolCalls[i].Function.ThoughtSignature = ""
 			}
-			if want := row.NeedsSignatures; (srv.SentinelUses() > 0) != want {
-				t.Errorf("%d sentinels, want any: %v", srv.SentinelUses(), want)
-			}
-		})
+		}
+		q.Messages = append(q.Messages, m)
+		for _, c := range m.ToolCalls {
+			q.Messages = append(q.Messages, providers.ToolMessage(c.ID, "done"))
+		}
 	}
 }
 

@@ -49,6 +49,7 @@ type Candidate struct {
 	GroundingMetadata  []byte
 	CitationMetadata   []byte
 	URLContextMetadata []byte
+	ContinuationToken  []byte
 	LogprobsResult     []byte
 
 	room [2]Part // for the usual few parts
@@ -92,17 +93,6 @@ type FunctionCall struct {
 	Args         []byte
 	PartialArgs  []byte
 	WillContinue bool
-}
-
-// Usage is usageMetadata.
-type Usage struct {
-	Prompt, Candidates, Total, Thoughts, ToolUsePrompt, Cached int64
-	PromptAudio, CandidatesAudio                               int64
-	HasTotal                                                   bool
-	// Counted says that it holds any token count: early chunks may hold only
-	// the traffic type.
-	Counted     bool
-	TrafficType string
 }
 
 // Decode reads one object. It reuses what the Response had allocated, also the
@@ -167,7 +157,7 @@ func (c *Candidate) reset(index int) {
 	c.Index, c.Parts = index, c.Parts[:0]
 	c.FinishReason, c.FinishMessage = "", ""
 	c.SafetyRatings, c.GroundingMetadata, c.CitationMetadata = nil, nil, nil
-	c.URLContextMetadata, c.LogprobsResult = nil, nil
+	c.URLContextMetadata, c.ContinuationToken, c.LogprobsResult = nil, nil, nil
 }
 
 func (c *Candidate) decode(r *jsonx.Reader) {
@@ -192,6 +182,8 @@ func (c *Candidate) decode(r *jsonx.Reader) {
 			c.CitationMetadata = r.Raw()
 		case "urlContextMetadata":
 			c.URLContextMetadata = r.Raw()
+		case "continuationToken":
+			c.ContinuationToken = r.Raw()
 		case "logprobsResult":
 			c.LogprobsResult = r.Raw()
 		default:
@@ -349,65 +341,6 @@ func (f *Feedback) decode(r *jsonx.Reader) {
 	}
 }
 
-func (u *Usage) decode(r *jsonx.Reader) {
-	for r.Object(); r.NextKey(); {
-		if r.Null() {
-			continue
-		}
-		switch string(r.Key()) {
-		case "promptTokenCount":
-			u.count(r, &u.Prompt)
-		case "candidatesTokenCount":
-			u.count(r, &u.Candidates)
-		case "totalTokenCount":
-			u.HasTotal = true
-			u.count(r, &u.Total)
-		case "thoughtsTokenCount":
-			u.count(r, &u.Thoughts)
-		case "toolUsePromptTokenCount":
-			u.count(r, &u.ToolUsePrompt)
-		case "cachedContentTokenCount":
-			u.count(r, &u.Cached)
-		case "promptTokensDetails":
-			u.PromptAudio = audioTokens(r)
-		case "candidatesTokensDetails":
-			u.CandidatesAudio = audioTokens(r)
-		case "trafficType":
-			u.TrafficType = enum(r, trafficNumbers, "ON_DEMAND")
-		default:
-			r.Skip()
-		}
-	}
-}
-
-func (u *Usage) count(r *jsonx.Reader, n *int64) {
-	u.Counted = true
-	*n = r.LooseInt()
-}
-
-// audioTokens sums the AUDIO rows of a list of ModalityTokenCount.
-func audioTokens(r *jsonx.Reader) int64 {
-	var sum int64
-	for r.Array(); r.NextElem(); {
-		var audio bool
-		var n int64
-		for r.Object(); r.NextKey(); {
-			switch string(r.Key()) {
-			case "modality":
-				audio = enum(r, modalityNumbers, "TEXT") == "AUDIO"
-			case "tokenCount":
-				n = r.LooseInt()
-			default:
-				r.Skip()
-			}
-		}
-		if audio {
-			sum += n
-		}
-	}
-	return sum
-}
-
 // enum reads an enum by name, or by number as some transports give it. Numbers
 // outside the table read as their digits.
 func enum(r *jsonx.Reader, numbers []string, likely string) string {
@@ -429,10 +362,3 @@ var finishNumbers = []string{
 
 // blockNumbers are the enum numbers of PromptFeedback.BlockedReason.
 var blockNumbers = []string{"", "SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT"}
-
-// trafficNumbers are the enum numbers of UsageMetadata.TrafficType, and
-// modalityNumbers those of Modality.
-var (
-	trafficNumbers  = []string{"", "ON_DEMAND", "PROVISIONED_THROUGHPUT"}
-	modalityNumbers = []string{"", "TEXT", "IMAGE", "VIDEO", "AUDIO", "DOCUMENT"}
-)

@@ -57,11 +57,11 @@ func TestDecodeWholeAnswer(t *testing.T) {
 		Candidates: []Candidate{{
 			Parts: []Part{{Kind: KindText, Text: "Hi"}}, FinishReason: "STOP", FinishMessage: "m",
 			SafetyRatings: []byte(`[{"b": 1, "a": 2}]`), GroundingMetadata: []byte(`{"g": []}`), CitationMetadata: []byte(`{"c": 1.0}`),
-			URLContextMetadata: []byte(`{"u": 1}`), LogprobsResult: []byte(`{"l": 1}`),
+			URLContextMetadata: []byte(`{"u": 1}`), LogprobsResult: []byte(`{"l": 1}`), ContinuationToken: []byte(`"x"`),
 		}},
 		Feedback: Feedback{BlockReason: "SAFETY", Message: "no", Ratings: []byte(`[1]`)},
 		Usage: Usage{
-			Prompt: 1, Candidates: 2, Total: 21, Thoughts: 4, ToolUsePrompt: 5, Cached: 6, PromptAudio: 10, CandidatesAudio: 8,
+			Prompt: 1, Candidates: 2, Total: 21, Thoughts: 4, ToolUsePrompt: 5, Cached: 6, PromptDetails: Modalities{Text: 1, Audio: 10}, CandidatesDetails: Modalities{Audio: 8},
 			HasTotal: true, Counted: true, TrafficType: "PROVISIONED_THROUGHPUT",
 		},
 		HasUsage: true, ModelVersion: "gemini-2.5-flash", ResponseID: "id", Known: true,
@@ -158,7 +158,7 @@ func TestDecodeEnumNumbers(t *testing.T) {
 	for doc, want := range map[string]string{`0`: "", `1`: "SAFETY", `4`: "PROHIBITED_CONTENT", `5`: "5", `99`: "99", `"JAILBREAK"`: "JAILBREAK"} {
 		wantEqual(t, want, read(t, `{"promptFeedback":{"blockReason":`+doc+`}}`).Feedback.BlockReason)
 	}
-	wantEqual(t, Usage{TrafficType: "PROVISIONED_THROUGHPUT", PromptAudio: 3},
+	wantEqual(t, Usage{TrafficType: "PROVISIONED_THROUGHPUT", PromptDetails: Modalities{Text: 5, Audio: 3}},
 		read(t, `{"usageMetadata":{"trafficType":2,"promptTokensDetails":[{"modality":4,"tokenCount":3},{"modality":1,"tokenCount":5}]}}`).Usage)
 }
 
@@ -166,7 +166,7 @@ func TestDecodeNumbersAsStrings(t *testing.T) {
 	got := read(t, `{"candidates":[{"index":"3"}],"usageMetadata":{"promptTokenCount":"1","candidatesTokenCount":"2","totalTokenCount":"9007199254740993",`+
 		`"thoughtsTokenCount":3.0,"cachedContentTokenCount":"0","promptTokensDetails":[{"modality":"AUDIO","tokenCount":"4"}]}}`)
 	wantEqual(t, 3, got.Candidates[0].Index)
-	wantEqual(t, Usage{Prompt: 1, Candidates: 2, Total: 9007199254740993, Thoughts: 3, PromptAudio: 4, HasTotal: true, Counted: true}, got.Usage)
+	wantEqual(t, Usage{Prompt: 1, Candidates: 2, Total: 9007199254740993, Thoughts: 3, PromptDetails: Modalities{Audio: 4}, HasTotal: true, Counted: true}, got.Usage)
 }
 
 func TestDecodeUsageWithoutCounts(t *testing.T) {
