@@ -117,6 +117,15 @@ func (t *rewriter) unite(parts []*node, inline, yield bool) (flat *node, entered
 
 // merged merges, and takes the first's part in a conflict out if it yields.
 func (t *rewriter) merged(a, b *node, yield bool) (*node, *Error) {
+	const cheap = 16 // properties that cost as much as a schema
+	for _, n := range []*node{a, b} {
+		if p := n.get("properties"); p != nil && p.named != nil {
+			t.nodes -= len(p.named.list) / cheap
+		}
+	}
+	if t.nodes < 0 {
+		return nil, t.tooLarge()
+	}
 	out, conflict := merge(a, b)
 	for yield && conflict != "" {
 		t.report(conflict, "left out: what the $ref beside it leads to says otherwise", false)
@@ -125,7 +134,7 @@ func (t *rewriter) merged(a, b *node, yield bool) (*node, *Error) {
 		out, conflict = merge(a, b)
 	}
 	if conflict != "" {
-		return nil, t.fail("allOf", "the schemas can't be united in one, since their "+conflict+" differ: write them as one schema")
+		return nil, t.fail("allOf", "the schemas can't be united in one, since they differ in "+conflict+": write them as one schema")
 	}
 	return out, nil
 }
@@ -320,7 +329,11 @@ func bothNodes(a, b *node) *node {
 	case b.isFalse() || a.isTrue():
 		return b
 	}
-	return &node{members: []member{{key: "allOf", list: []*node{a, b}}}}
+	list := []*node{a}
+	if m := a.get("allOf"); m != nil && m.list != nil && len(a.members) == 1 {
+		list = slices.Clip(m.list)
+	}
+	return &node{members: []member{{key: "allOf", list: append(list, b)}}}
 }
 
 func bothTypes(a, b *member) (member, bool) {

@@ -142,30 +142,36 @@ func (t *rewriter) fail(keyword, message string) *Error {
 }
 
 func (t *rewriter) tooLarge() *Error {
-	return &Error{Message: "the schema grows too large when its references are followed: refer to less"}
+	return &Error{Message: "the schema grows too large once its references and allOf are resolved: refer to less"}
 }
 
-// maxName is how many bytes of a name are shown in a path.
-const maxName = 64
+const (
+	maxName  = 64 // bytes of a name shown in a path
+	maxSteps = 32 // of a path, the last ones
+)
 
 // formatPath joins the steps of a path and, unless it is empty, a keyword.
 func formatPath(steps []string, keyword string) string {
 	var b strings.Builder
-	for i := 0; i <= len(steps); i++ {
-		step := keyword
-		if i < len(steps) {
-			step = steps[i]
-		}
-		if step == "" && i == len(steps) {
-			break
-		}
-		if b.Len() > 0 && !strings.HasPrefix(step, "[") {
-			b.WriteByte('.')
-		}
-		if len(step) > maxName {
-			step = strings.ToValidUTF8(step[:maxName], "") + "..."
-		}
-		b.WriteString(step)
+	if len(steps) > maxSteps {
+		b.WriteString("...")
+		steps = steps[len(steps)-maxSteps:]
+	}
+	for _, step := range steps {
+		appendStep(&b, step)
+	}
+	if keyword != "" {
+		appendStep(&b, keyword)
 	}
 	return b.String()
+}
+
+func appendStep(b *strings.Builder, step string) {
+	if b.Len() > 0 && !strings.HasPrefix(step, "[") {
+		b.WriteByte('.')
+	}
+	if len(step) > maxName {
+		step = strings.ToValidUTF8(step[:maxName], "") + "..."
+	}
+	b.WriteString(step)
 }

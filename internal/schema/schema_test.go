@@ -83,8 +83,9 @@ func TestErrorsNameThePlaceAndTheRemedy(t *testing.T) {
 	}{
 		{"a remote reference", `{"properties":{"a":{"items":{"$ref":"other.json"}}}}`, `properties.a.items.$ref: the reference "other.json" leads out of the schema, where nothing is fetched: put the definition under $defs and refer to it as #/$defs/NAME`, Options{}},
 		{"recursion", `{"properties":{"a":{"$ref":"#"}}}`, `properties.a.$ref: the reference leads back to itself: recursive schemas need a model that takes JSON Schema, Gemini 2.5 or later`, Options{Form: Message}},
-		{"allOf", `{"properties":{"a":{"allOf":[{"pattern":"a"},{"pattern":"b"}]}}}`, `properties.a.allOf: the schemas can't be united in one, since their pattern differ: write them as one schema`, Options{}},
+		{"allOf", `{"properties":{"a":{"allOf":[{"pattern":"a"},{"pattern":"b"}]}}}`, `properties.a.allOf: the schemas can't be united in one, since they differ in pattern: write them as one schema`, Options{}},
 		{"no schema", `{"properties":{"a":{"items":{"anyOf":[7]}}}}`, `properties.a.items.anyOf[0]: a schema must be an object, or true or false`, Options{}},
+		{"a long path", `{"properties":` + strings.Repeat(`{"a":{"properties":`, 20) + `{"b":{"$ref":"x"}}` + strings.Repeat(`}}`, 20) + `}`, `...` + strings.Repeat(`.a.properties`, 15)[len(`.a`):] + `.a.properties.b.$ref: the reference "x" leads out of the schema, where nothing is fetched: put the definition under $defs and refer to it as #/$defs/NAME`, Options{}},
 		{"no JSON", `{"a":}`, `not valid JSON: a: expected a value (offset 5)`, Options{}},
 		{"parameters that are no object", `{"type":"array"}`, `type: the parameters of a function must be an object`, Options{Parameters: true}},
 	} {
@@ -119,7 +120,13 @@ func TestHostileSchemasAreBounded(t *testing.T) {
 		wide += fmt.Sprintf(`,"p%d":{"$ref":"#/$defs/big","title":"t"}`, i)
 	}
 	wide += `}}`
+	united := `{"allOf":[{}`
+	for i := range 5000 {
+		united += fmt.Sprintf(`,{"properties":{"r%d":{"type":"string"}}}`, i)
+	}
+	united += `]}`
 	for name, in := range map[string]string{
+		"a long allOf":      united,
 		"deep properties":   strings.Repeat(`{"properties":{"a":`, 900) + `{}` + strings.Repeat(`}}`, 900),
 		"deep items":        strings.Repeat(`{"items":`, 900) + `{}` + strings.Repeat(`}`, 900),
 		"deep allOf":        strings.Repeat(`{"allOf":[{"type":"object"},`, 400) + `{}` + strings.Repeat(`]}`, 400),

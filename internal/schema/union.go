@@ -13,66 +13,59 @@ import (
 //
 // [Alone]: https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/control-generated-output
 func (t *rewriter) alternatives(w *work) (*node, *Error) {
-	key := "anyOf"
-	if m := w.get(key); m == nil || m.list == nil {
-		key = "oneOf"
-	}
-	m := w.get(key)
-	if m == nil || m.list == nil {
+	key, list := choiceOf(w.node)
+	if key == "" {
 		if len(w.types) < 2 {
 			return nil, nil // there is no choice
 		}
 		return t.anyType(w)
 	}
-	list := m.list
 	base := w.clone()
 	base.remove(key)
 	if key == "oneOf" {
 		t.report(key, "written as anyOf", true)
-	}
-	if base.has("oneOf") {
+	} else if base.has("oneOf") {
 		t.report("oneOf", "left out: there is anyOf beside it", false)
 		base.remove("oneOf")
 	}
+	w.nullable = w.nullable || slices.ContainsFunc(list, isNull)
 	var out []*node
-	one := -1 // the last that is not null
-	count := 0
-	for i, n := range list {
-		switch {
-		case n.isFalse():
-		case isNull(n):
-			w.nullable = true
-		default:
-			one = i
-			count++
+	left := 0
+	for _, n := range list {
+		if !n.isFalse() && !isNull(n) {
+			left++
 		}
-	}
-	switch count {
-	case 0:
-		w.remove(key)
-		if w.nullable && len(w.types) == 0 {
-			w.typed([]string{"null"})
-		}
-		return t.alternatives(w) // of types
-	case 1:
-		out, err := t.choice(base, list[one], key, one, true)
-		if out == nil && err == nil { // the two contradict each other
-			w.node = base
-			return t.alternatives(w)
-		}
-		return nullable(out, w.nullable), err
 	}
 	for i, n := range list {
 		if n.isFalse() || isNull(n) {
 			continue
 		}
-		n, err := t.choice(base, n, key, i, false)
+		one, err := t.choice(base, n, key, i, left == 1)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, branches(n)...)
+		out = append(out, branches(one)...)
 	}
-	return t.anyOf(w, base, key, out)
+	switch {
+	case left > 1:
+		return t.anyOf(w, base, key, out)
+	case left == 1 && len(out) > 0:
+		return t.anyOf(w, &node{}, key, out)
+	}
+	if w.node = base; left == 0 && w.nullable && len(w.types) == 0 {
+		w.typed([]string{"null"})
+	}
+	return t.alternatives(w) // of types, perhaps
+}
+
+// choiceOf returns the keyword that gives a choice, with the schemas in it.
+func choiceOf(n *node) (key string, list []*node) {
+	for _, key := range []string{"anyOf", "oneOf"} {
+		if m := n.get(key); m != nil && m.list != nil {
+			return key, m.list
+		}
+	}
+	return "", nil
 }
 
 // anyOf writes a choice that is left after each schema in it was written.
@@ -351,7 +344,7 @@ func (t *rewriter) parameters(n *node) (*node, *Error) {
 // oneObject unites the alternatives at the root in an object that has all their
 // properties. Required is what all of them require.
 func (t *rewriter) oneObject(n *node) (*node, *Error) {
-	all, required := choices{names: new(names), seen: make(map[string]bool)}, []string(nil)
+	all, required := choices{names: new(names), seen: make(map[string]bool), own: make(map[string]bool)}, []string(nil)
 	if m := n.get("properties"); m != nil && m.named != nil {
 		for _, prop := range m.named.list {
 			all.add(prop)
@@ -417,6 +410,7 @@ func rawOf(n *node, key string) []byte {
 type choices struct {
 	*names
 	seen map[string]bool // name and schema
+	own  map[string]bool // names whose choice was made here
 }
 
 // add adds a property, as a choice where there is another of its name.
@@ -431,10 +425,10 @@ func (c *choices) add(prop named) {
 		c.put(prop.name, prop.node)
 		return
 	}
-	old := c.list[i].node
-	list := []*node{old}
-	if m := old.get("anyOf"); m != nil && m.list != nil && len(old.members) == 1 {
-		list = slices.Clip(m.list)
+	if !c.own[prop.name] {
+		c.own[prop.name] = true
+		c.list[i].node = &node{members: []member{{key: "anyOf", list: []*node{c.list[i].node}}}}
 	}
-	c.put(prop.name, &node{members: []member{{key: "anyOf", list: append(list, prop.node)}}})
+	m := c.list[i].node.get("anyOf")
+	m.list = append(m.list, prop.node)
 }

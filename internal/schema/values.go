@@ -167,11 +167,7 @@ func isWhole(raw []byte) bool {
 //
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/GenerationConfig
 func (t *rewriter) readEnum(w *work) {
-	m := w.get("enum")
-	if m == nil || m.raw == nil {
-		return
-	}
-	all := elements(m.raw)
+	all := elements(rawOf(w.node, "enum"))
 	if all == nil {
 		return
 	}
@@ -187,24 +183,17 @@ func (t *rewriter) readEnum(w *work) {
 	if len(values) < len(all) {
 		t.report("enum", "left without null, which the type says", true)
 	}
-	if len(values) == 0 {
+	switch {
+	case len(values) == 0:
 		w.remove("enum")
 		return
-	}
-	if t.Form == Message && len(w.types) > 1 {
+	case t.Form == Message && len(w.types) > 1:
 		w.set(member{key: "enum", raw: array(values)}) // each type takes its own
 		return
-	}
-	fits := func(v []byte) bool {
-		if t.Form == Message {
-			return kindOf(v) == jsonx.String && string(v) != `""`
-		}
-		return kindOf(v) == jsonx.String || kindOf(v) == jsonx.Number
-	}
-	if t.Form == Message {
+	case t.Form == Message:
 		values = t.shared(w, values)
 	}
-	if !slices.ContainsFunc(values, func(v []byte) bool { return !fits(v) }) && (t.Form == JSON || slices.Equal(w.types, []string{"string"})) {
+	if !slices.ContainsFunc(values, func(v []byte) bool { return !t.listable(w, v) }) {
 		if len(values) < len(all) {
 			w.set(member{key: "enum", raw: array(values)})
 		}
@@ -221,6 +210,14 @@ func (t *rewriter) readEnum(w *work) {
 		texts = append(texts, string(jsonx.Compact(nil, v)))
 	}
 	w.notes = append(w.notes, "allowed values: "+cut(strings.Join(texts, ", ")))
+}
+
+// listable reports whether a value may be in an enum of the form.
+func (t *rewriter) listable(w *work, v []byte) bool {
+	if t.Form == Message {
+		return kindOf(v) == jsonx.String && string(v) != `""` && slices.Equal(w.types, []string{"string"})
+	}
+	return kindOf(v) == jsonx.String || kindOf(v) == jsonx.Number
 }
 
 // shared leaves out what is no value of the type, and the empty string, which the
