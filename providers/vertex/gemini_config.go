@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
+	"github.com/b650d4bf/gateway/internal/schema"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -184,9 +185,10 @@ func (e *geminiEncoder) responseFormat() error {
 	if f.JSONSchema == nil || len(f.JSONSchema.Schema) == 0 || !jsonx.Valid(f.JSONSchema.Schema) {
 		return providers.Invalid("response_format.json_schema.schema", "a JSON Schema is required")
 	}
-	e.w.Key("responseJsonSchema")
-	e.rewriteSchema("response_format.json_schema.schema", f.JSONSchema.Schema)
-	return nil
+	// The schema's order of members is the one that the answer should have.
+	return e.schema(f.JSONSchema.Schema, schemaOf{
+		json: "responseJsonSchema", message: "responseSchema", options: schema.Options{Ordering: true},
+	}, func() string { return "response_format.json_schema.schema" })
 }
 
 // labels writes the labels, after checking what the platform would refuse, and

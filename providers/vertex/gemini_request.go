@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
+	"github.com/b650d4bf/gateway/internal/schema"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -12,6 +13,7 @@ import (
 type geminiFamily struct {
 	rooms     *sync.Pool // of *geminiRoom, empty; nil keeps none
 	maxInline int        // Config.MaxInlineBytes
+	schemas   *schema.Cache
 }
 
 func (geminiFamily) verb(stream bool) (verb, query string) {
@@ -29,7 +31,7 @@ func (f geminiFamily) encode(in *request, out *outgoing, buf []byte) ([]byte, er
 }
 
 func (f geminiFamily) encoder(in *request, out *outgoing) geminiEncoder {
-	return geminiEncoder{q: in.chat, m: &in.model, in: in, out: out, maxInline: f.maxInline}
+	return geminiEncoder{q: in.chat, m: &in.model, in: in, out: out, maxInline: f.maxInline, schemas: f.schemas}
 }
 
 // purpose is what a body is written for. Bodies for the other purposes are made
@@ -62,6 +64,7 @@ type geminiEncoder struct {
 	systems int                  // number of system messages
 	extra   []member             // members beyond the schema
 
+	schemas   *schema.Cache
 	maxInline int        // Config.MaxInlineBytes
 	tally     mediaTally // of the media so far
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/b650d4bf/gateway/internal/schema"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -127,13 +128,13 @@ func (e *geminiEncoder) declaration(i int, f *providers.FunctionDefinition) erro
 		e.w.String(f.Description)
 	}
 	if len(f.Parameters) > 0 {
-		e.w.Key("parametersJsonSchema")
-		if isEmptyObject(f.Parameters) {
-			e.w.RawString(`{"type":"object","properties":{}}`)
-		} else if needsRewrite(f.Parameters) {
-			e.rewriteSchema(toolPath(i, "parameters"), f.Parameters)
-		} else {
-			e.w.Raw(f.Parameters)
+		err := e.schema(f.Parameters, schemaOf{
+			json: "parametersJsonSchema", message: "parameters", options: schema.Options{
+				Parameters: true, Ordering: e.m.facts.SchemaForm, // a message has no order of its own
+			},
+		}, func() string { return toolPath(i, "parameters") })
+		if err != nil {
+			return err
 		}
 	}
 	e.w.EndObject()

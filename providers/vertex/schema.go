@@ -1,149 +1,83 @@
 package vertex
 
 import (
-	"bytes"
-	"slices"
-	"strings"
+	"errors"
+	"strconv"
 
-	"github.com/b650d4bf/gateway/internal/jsonx"
+	"github.com/b650d4bf/gateway/internal/schema"
 	"github.com/b650d4bf/gateway/providers"
 )
 
-// droppedKeywords are JSON Schema keywords that say nothing to the model and
-// that some of its versions refuse.
-//
-// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference#schema
-var droppedKeywords = []string{
-	"$schema", "strict", "examples", "discriminator", "$comment", "readOnly", "writeOnly",
-	"deprecated", "contentMediaType", "contentEncoding",
-}
-
-// schemaMaps are keywords whose value is an object of named schemas;
-// schemaHolders those whose value is a schema or a list of schemas.
-var (
-	schemaMaps    = []string{"properties", "$defs", "definitions", "patternProperties", "dependentSchemas"}
-	schemaHolders = []string{
-		"items", "additionalProperties", "anyOf", "oneOf", "allOf", "not", "if", "then", "else",
-		"prefixItems", "contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties",
-	}
+// The memory of schemas that were turned into the platform's form: the same few
+// come with every request.
+const (
+	maxSchemas     = 2048
+	maxSchemaBytes = 32 << 20
 )
 
-// schemaWriter copies a JSON Schema in its own key order and leaves out or
-// rewrites what the platform does not take.
-type schemaWriter struct {
-	w    *jsonx.Writer
-	e    *geminiEncoder // takes the warnings
-	path string
+// schemaOf says what a schema is for: the members it can be sent in, as JSON
+// Schema or as the platform's own message.
+type schemaOf struct {
+	json, message string
+	options       schema.Options
 }
 
-// rewriteSchema writes the schema raw found at path, in its own key order.
-func (e *geminiEncoder) rewriteSchema(path string, raw []byte) {
-	s := schemaWriter{w: &e.w, e: e, path: path}
-	s.schema(raw)
-}
-
-// needsRewrite reports whether a schema may hold anything to change; without it
-// is copied byte for byte.
-func needsRewrite(raw []byte) bool {
-	if bytes.Contains(raw, []byte(`"const"`)) || bytes.Contains(raw, []byte(`"$ref"`)) {
-		return true
+// schema writes the schema raw in the form that the model takes, and tells what
+// had to be changed. at is the schema's place, asked for when there is something
+// to tell.
+//
+// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/control-generated-output
+func (e *geminiEncoder) schema(raw []byte, of schemaOf, at func() string) error {
+	key := of.json
+	if e.m.facts.SchemaForm {
+		key, of.options.Form = of.message, schema.Message
 	}
-	for _, k := range droppedKeywords {
-		for rest := raw; ; {
-			i := bytes.Index(rest, []byte(k))
-			if i < 0 {
-				break
-			}
-			if i > 0 && rest[i-1] == '"' {
-				return true
-			}
-			rest = rest[i+len(k):]
+	out, changes, err := e.schemas.Transform(raw, of.options)
+	if err != nil {
+		return badSchema(at(), err)
+	}
+	if len(changes) > 0 {
+		e.schemaChanges(at(), changes)
+	}
+	if out != nil { // else a function without parameters
+		e.w.Key(key)
+		e.w.Raw(out)
+	}
+	return nil
+}
+
+func badSchema(path string, err error) error {
+	if fault, ok := errors.AsType[*schema.Error](err); ok {
+		if fault.Path != "" {
+			path += "." + fault.Path
 		}
+		return providers.Invalid(path, fault.Message)
 	}
-	return false
+	return providers.Invalid(path, err.Error())
 }
 
-// isEmptyObject reports whether raw is an object without members.
-func isEmptyObject(raw []byte) bool {
-	r := jsonx.NewReader(raw)
-	r.Object()
-	return !r.NextKey() && r.End() == nil
-}
-
-// schema writes one schema, or the list or plain value that stands in its place.
-func (s *schemaWriter) schema(raw []byte) {
-	r := jsonx.NewReader(raw)
-	switch r.Kind() {
-	case jsonx.Array:
-		s.w.BeginArray()
-		for r.Array(); r.NextElem(); {
-			s.schema(r.Raw())
+// schemaChanges tells of the changes. Those that are the same but for the place
+// are told once, with the first place.
+func (e *geminiEncoder) schemaChanges(path string, changes []schema.Change) {
+	type kind struct{ keyword, message string }
+	places := make(map[kind]int, len(changes))
+	for _, c := range changes {
+		places[kind{c.Keyword, c.Message}]++
+	}
+	for _, c := range changes {
+		k := kind{c.Keyword, c.Message}
+		n := places[k]
+		if n == 0 {
+			continue // told
 		}
-		s.w.EndArray()
-	case jsonx.Object:
-		_, isRef := jsonx.Lookup(raw, "$ref")
-		_, isConst := jsonx.Lookup(raw, "const")
-		s.w.BeginObject()
-		for r.Object(); r.NextKey(); {
-			key, value := string(r.Key()), r.Raw()
-			switch {
-			case isRef && !strings.HasPrefix(key, "$"):
-				s.changed(key, "left out: the platform takes nothing beside a $ref")
-			case isConst && key == "enum":
-				s.changed(key, "left out: const says more")
-			default:
-				s.keyword(key, value)
-			}
+		places[k] = 0
+		param, message := path, c.Message
+		if c.Path != "" {
+			param += "." + c.Path
 		}
-		s.w.EndObject()
-	default:
-		s.w.Raw(raw)
-	}
-}
-
-func (s *schemaWriter) keyword(key string, raw []byte) {
-	switch {
-	case slices.Contains(droppedKeywords, key):
-		s.changed(key, "left out: it says nothing to the model")
-	case key == "const":
-		s.changed(key, "written as an enum of one value")
-		s.w.Key("enum")
-		s.w.BeginArray()
-		s.w.Raw(raw)
-		s.w.EndArray()
-	case slices.Contains(schemaMaps, key):
-		s.named(key, raw)
-	case slices.Contains(schemaHolders, key):
-		s.w.AnyKey(key)
-		s.schema(raw)
-	default:
-		s.w.AnyKey(key)
-		s.w.Raw(raw)
-	}
-}
-
-// named writes an object of schemas, whose keys are names and no keywords.
-func (s *schemaWriter) named(key string, raw []byte) {
-	s.w.AnyKey(key)
-	r := jsonx.NewReader(raw)
-	if r.Kind() != jsonx.Object {
-		s.w.Raw(raw)
-		return
-	}
-	s.w.BeginObject()
-	for r.Object(); r.NextKey(); {
-		s.w.AnyKey(string(r.Key()))
-		s.schema(r.Raw())
-	}
-	s.w.EndObject()
-}
-
-func (s *schemaWriter) changed(key, what string) {
-	w := providers.Warning{
-		Code: providers.WarnSchemaChanged, Param: s.path,
-		Message: "the schema keyword " + key + " was " + what,
-	}
-	if !slices.Contains(s.e.out.warnings, w) { // once is enough
-		s.e.warn(w)
+		if n > 1 {
+			message += ", here and in " + strconv.Itoa(n-1) + " more places"
+		}
+		e.warnf(providers.WarnSchemaChanged, param, message)
 	}
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/internal/jsonx"
+	"github.com/b650d4bf/gateway/internal/schema"
 	"github.com/b650d4bf/gateway/internal/sse"
 	"github.com/b650d4bf/gateway/internal/transport"
 	"github.com/b650d4bf/gateway/providers"
@@ -89,7 +90,9 @@ func New(cfg Config) *Provider {
 		models: cfg.Models,
 		limit:  cfg.MaxResponse,
 		check:  cfg.CheckTools,
-		gemini: geminiFamily{rooms: new(sync.Pool), maxInline: max(0, cfg.MaxInlineBytes)},
+		gemini: geminiFamily{
+			rooms: new(sync.Pool), maxInline: max(0, cfg.MaxInlineBytes), schemas: schema.NewCache(maxSchemas, maxSchemaBytes),
+		},
 
 		signatures: newSignatures(cfg.Signatures),
 	}
