@@ -42,11 +42,12 @@
 // # Caveats
 //
 // Strict compliance is on unless [WithStrictCompliance] turns it off: thinking,
-// signatures and safety ratings are left out of answers. A conversation with
-// tools on a Gemini 3 or later model needs it off in every call, since the
-// signatures must go back. Many OpenAI clients drop members they do not know, as
-// openai-go's ToParam does: a lost signature is then stood in for, which the
-// platform allows and which may cost quality, and a warning says so.
+// signatures and safety ratings are left out of answers. Gemini 3 and later want
+// the signatures of tool calls back. A client that hid or lost them gets them
+// from its memory ([WithSignatureMemory]), which ends with the process: where a
+// conversation may go on elsewhere, turn strict compliance off in every call and
+// send the messages back as they came. A signature that is nowhere to be found
+// is stood in for, which may cost quality, and a warning says so.
 //
 // What a model can't take is left out or adjusted, and reported in the answer's
 // [Meta] as a [Warning]: look there when an answer surprises.
@@ -112,7 +113,7 @@ func New(opts ...ClientOption) (*Client, error) {
 	}
 	platform := vertex.New(vertex.Config{
 		Transport: cfg.transport, ConnectTimeout: cfg.settings.Timeouts.Connect, Models: cfg.models,
-		MaxResponse: cfg.maxResponse, CheckTools: cfg.checkTools, Signatures: cfg.signatures,
+		MaxResponse: cfg.maxResponse, MaxInlineBytes: cfg.maxInline, CheckTools: cfg.checkTools, Signatures: cfg.signatures,
 	})
 	engine := pipeline.New(append([]Provider{platform}, cfg.providers...)...)
 	err := cfg.addCredentials(engine.Sources())
@@ -195,6 +196,7 @@ type clientConfig struct {
 	transport   http.RoundTripper
 	models      *catalog.Models
 	maxResponse int
+	maxInline   int
 	checkTools  bool
 	signatures  SignatureMemory
 	providers   []Provider

@@ -21,6 +21,20 @@ func WithMetadataLabels(prefix string) Option {
 	})
 }
 
+// WithMaxInlineBytes bounds the media that one request carries inline, in bytes
+// decoded, in place of the limits that the platform documents: 20 MB in all, 7 MB
+// for an image or a text, 50 MB for a PDF. More is refused before anything is
+// sent; larger media goes by gs:// URL.
+func WithMaxInlineBytes(n int) ClientOption {
+	return clientOption(func(cfg *clientConfig) error {
+		if n <= 0 {
+			return invalidOption("max_inline_bytes", "must be positive")
+		}
+		cfg.maxInline = n
+		return nil
+	})
+}
+
 // SignatureMemory bounds what a client remembers of thought signatures.
 type SignatureMemory = vertex.SignatureMemory
 
