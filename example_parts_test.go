@@ -100,3 +100,19 @@ func ExampleAccumulator() {
 	// Output:
 	// Hello! How can I help you today?
 }
+
+// Members that the schema does not name are in Extra, as JSON.
+func ExampleExtra() {
+	client, platform := emulated()
+	defer client.Close()
+
+	req := hello("gemini-2.5-flash")
+	req.Extra = gateway.Extra(`{"safety_settings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"BLOCK_ONLY_HIGH"}]}`)
+	req.Extra.SetString("cached_content", "projects/my-project/locations/global/cachedContents/42")
+	_, err := client.Chat.Completions.Create(context.Background(), req)
+	fmt.Println(err)
+	fmt.Println(string(platform.Requests()[0].Body))
+	// Output:
+	// <nil>
+	// {"contents":[{"role":"user","parts":[{"text":"Hello!"}]}],"cachedContent":"projects/my-project/locations/global/cachedContents/42","safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"BLOCK_ONLY_HIGH"}]}
+}
