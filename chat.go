@@ -139,7 +139,27 @@ type (
 	ContentPart = providers.ContentPart
 	// ImageURL points to media.
 	ImageURL = providers.ImageURL
-	// Tool is a function that the model may call.
+	// InputAudio is inline audio.
+	InputAudio = providers.InputAudio
+	// File is a document.
+	File = providers.File
+	// VideoClip says which part of a video is looked at.
+	VideoClip = providers.VideoClip
+	// Accumulator folds the chunks of a stream into the whole answer.
+	Accumulator = providers.Accumulator
+	// ContentBlockDelta is a piece of a content block.
+	ContentBlockDelta = providers.ContentBlockDelta
+	// Audio is a spoken answer.
+	Audio = providers.Audio
+	// Annotation is a remark on a message's text.
+	Annotation = providers.Annotation
+	// URLCitation names the source of a stretch of text.
+	URLCitation = providers.URLCitation
+	// Logprobs holds the log probabilities of an answer's tokens.
+	Logprobs = providers.Logprobs
+	// TokenLogprob is the log probability of one token.
+	TokenLogprob = providers.TokenLogprob
+	// Tool is a function that the model may call, or a tool of the platform.
 	Tool = providers.Tool
 	// FunctionDefinition declares the function of a [Tool].
 	FunctionDefinition = providers.FunctionDefinition
@@ -147,6 +167,8 @@ type (
 	ToolCall = providers.ToolCall
 	// FunctionCall is the called function with its arguments.
 	FunctionCall = providers.FunctionCall
+	// ToolCallDelta is a piece of a tool call.
+	ToolCallDelta = providers.ToolCallDelta
 	// ToolChoice says whether and which tool must be called.
 	ToolChoice = providers.ToolChoice
 	// Thinking is the reasoning setting.
@@ -241,11 +263,30 @@ func TextPart(text string) ContentPart { return providers.TextPart(text) }
 // ImagePart is a part with media by URL: gs://, https or a data URI.
 func ImagePart(url string) ContentPart { return providers.ImagePart(url) }
 
+// MediaPart is a part with media that is sent along: an image, PDF, video, audio
+// or text, with a type such as "image/png".
+func MediaPart(mimeType string, data []byte) ContentPart { return providers.MediaPart(mimeType, data) }
+
+// AudioPart is a part with audio that is sent along; the format is a short name
+// such as "wav" or "mp3".
+func AudioPart(format string, data []byte) ContentPart { return providers.AudioPart(format, data) }
+
+// FilePart is a part with a document by URL: gs://, https or a data URI.
+func FilePart(url string) ContentPart { return providers.FilePart(url) }
+
+// VideoPart is a part with a video by URL: gs://, https, YouTube or a data URI.
+func VideoPart(url string, clip VideoClip) ContentPart { return providers.VideoPart(url, clip) }
+
 // FunctionTool declares a function; parameters is a JSON Schema of type object,
 // or nil.
 func FunctionTool(name, description string, parameters []byte) Tool {
 	return providers.FunctionTool(name, description, parameters)
 }
+
+// PlatformTool is a tool that the platform runs itself, by its name: web_search,
+// google_maps, url_context, code_execution and others. The options are a JSON
+// object, or nil for none.
+func PlatformTool(name string, options []byte) Tool { return providers.PlatformTool(name, options) }
 
 // ChooseFunction is the tool choice that demands a call of the named function.
 func ChooseFunction(name string) *ToolChoice { return providers.ChooseFunction(name) }

@@ -30,6 +30,13 @@ func (e *Extra) Set(name string, value json.RawMessage) error {
 	return nil
 }
 
+// SetString adds a member that is a string, or replaces the one of that name.
+func (e *Extra) SetString(name, value string) {
+	var w jsonx.Writer
+	w.String(value)
+	*e = jsonx.AppendMember(slices.Clone(jsonx.DeleteMember(*e, name)), name, w.Bytes())
+}
+
 // Delete removes the named member, if it is there.
 func (e *Extra) Delete(name string) {
 	*e = jsonx.DeleteMember(*e, name)

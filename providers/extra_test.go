@@ -57,6 +57,18 @@ func TestExtraSetGetDelete(t *testing.T) {
 	}
 }
 
+func TestExtraSetString(t *testing.T) {
+	var e providers.Extra
+	e.SetString("a", `say "x"`)
+	e.SetString("b", "")
+	wantEqual(t, []pair{{"a", `"say \"x\""`}, {"b", `""`}}, members(e))
+
+	copied := e
+	e.SetString("a", "y")
+	wantEqual(t, []pair{{"b", `""`}, {"a", `"y"`}}, members(e))
+	wantEqual(t, []pair{{"a", `"say \"x\""`}, {"b", `""`}}, members(copied))
+}
+
 func TestExtraRefusesWhatIsNotJSON(t *testing.T) {
 	for _, value := range []string{"", " ", "{", `{"a":}`, "nul", "1 2", "'x'", "\x00"} {
 		e := providers.Extra(`{"a":1}`)

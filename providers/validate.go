@@ -10,8 +10,9 @@ import (
 )
 
 // Validate checks what no provider could send: the model and the messages are
-// there, somebody asks something, roles are known, tool arguments are JSON and
-// every tool call has exactly one result. The error is an [ErrInvalidRequest] that names the member.
+// there, somebody asks something, roles are known, tool arguments and extra
+// members are JSON and every tool call has exactly one result. The error is an
+// [ErrInvalidRequest] that names the member.
 func (q *ChatCompletionRequest) Validate() error {
 	if q.Model == "" {
 		return Invalid("model", `a model is required, such as "gemini-2.5-flash" or "@slug/model"`)
@@ -26,7 +27,10 @@ func (q *ChatCompletionRequest) Validate() error {
 	if !v.turn {
 		return Invalid("messages", "a user or tool message is required: there is nothing to answer")
 	}
-	return validateTools(q.Tools)
+	if err := validateTools(q.Tools); err != nil {
+		return err
+	}
+	return q.validateExtras()
 }
 
 // validator follows the tool calls that still wait for their result.
@@ -40,6 +44,9 @@ type validator struct {
 func (v *validator) messages(list []Message) error {
 	for i := range list {
 		if err := v.message(i, &list[i]); err != nil {
+			return err
+		}
+		if err := list[i].extras(i); err != nil {
 			return err
 		}
 	}
@@ -157,7 +164,10 @@ func validateTools(list []Tool) error {
 }
 
 func validateTool(i int, t *Tool) error {
-	path := "tools[" + strconv.Itoa(i) + "]"
+	if t.Extra.malformed() || t.Function.Extra.malformed() {
+		return badExtra("tools[" + strconv.Itoa(i) + "]")
+	}
+	path := "tools[" + strconv.Itoa(i) + "]" // stays off the heap
 	if t.Type != "function" {
 		return nil
 	}
