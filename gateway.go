@@ -110,6 +110,7 @@ func New(opts ...ClientOption) (*Client, error) {
 	engine := pipeline.New(append([]Provider{vertex.New(vertex.Config{
 		Transport: cfg.transport, ConnectTimeout: cfg.settings.Timeouts.Connect,
 		Models: cfg.models, MaxResponse: cfg.maxResponse, CheckTools: cfg.checkTools,
+		BetaFeatures: cfg.betaFeatures,
 	})}, cfg.providers...)...)
 	err := cfg.addCredentials(engine.Sources())
 	if cfg.settings.Catalog != nil {
@@ -188,7 +189,9 @@ type clientConfig struct {
 	models      *catalog.Models
 	maxResponse int
 	checkTools  bool
-	providers   []Provider
+	// betaFeatures is what [WithBetaFeatures] said.
+	betaFeatures map[string]string
+	providers    []Provider
 }
 
 // option sets a setting that clients and calls share.

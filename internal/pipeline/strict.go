@@ -23,6 +23,7 @@ func projectCompletion(c *providers.ChatCompletion) {
 		choice.Message.ContentBlocks = nil
 		for j := range choice.Message.ToolCalls {
 			choice.Message.ToolCalls[j].Function.ThoughtSignature = ""
+			choice.Message.ToolCalls[j].Extra = nil
 		}
 	}
 }
@@ -47,6 +48,7 @@ func projectChunk(c *providers.ChatCompletionChunk, usage bool) bool {
 		choice.Delta.ContentBlocks = nil
 		for j := range choice.Delta.ToolCalls {
 			choice.Delta.ToolCalls[j].Function.ThoughtSignature = ""
+			choice.Delta.ToolCalls[j].Extra = nil
 		}
 		show = show || isShown(choice)
 	}

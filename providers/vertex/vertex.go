@@ -50,6 +50,11 @@ type Config struct {
 	// CheckTools refuses, before anything is sent, tools that the model does not
 	// take together. By default the platform refuses them, whose rules change.
 	CheckTools bool
+	// BetaFeatures says under which name a beta feature of Claude models is sent,
+	// by its name with its date or without; an empty one is not sent. It goes
+	// before the gateway's own table, and features in neither are sent as they
+	// are.
+	BetaFeatures map[string]string
 }
 
 // Provider is the Vertex AI provider. It is safe for concurrent use.
@@ -59,6 +64,7 @@ type Provider struct {
 	limit  int
 	check  bool // Config.CheckTools
 	gemini geminiFamily
+	claude claudeFamily
 	folds  sync.Pool // of *providers.Accumulator, empty
 	learnt lessons
 }
@@ -82,6 +88,7 @@ func New(cfg Config) *Provider {
 		limit:  cfg.MaxResponse,
 		check:  cfg.CheckTools,
 		gemini: geminiFamily{rooms: new(sync.Pool)},
+		claude: claudeFamily{rooms: new(sync.Pool), betas: maps.Clone(cfg.BetaFeatures)},
 	}
 }
 
@@ -214,7 +221,12 @@ func (p *Provider) prepare(t *providers.Target, req *providers.ChatCompletionReq
 		return 0, err
 	}
 	c.known = c.in.model.lookup(p.models)
-	p.learnt.apply(&c.in.model)
+	p.learnt.apply(&c.in)
+	if _, asked := t.Header[betaHeader]; asked && c.in.model.family != familyClaude {
+		c.known = append(c.known, providers.Warning{
+			Code: providers.WarnUnsupported, Param: "anthropic-beta", Message: "left out: the header is for Claude models",
+		})
+	}
 	c.in.choices, shares, err = shareChoices(req.N, c.in.model.facts.MaxCandidates)
 	return shares, err
 }
@@ -240,7 +252,12 @@ func (p *Provider) open(ctx context.Context, c *call) error {
 }
 
 // family returns the wire that the model is spoken to on.
-func (p *Provider) family(*model) family { return p.gemini }
+func (p *Provider) family(m *model) family {
+	if m.family == familyClaude {
+		return p.claude
+	}
+	return p.gemini
+}
 
 // attempt translates the request and sends it once.
 func (p *Provider) attempt(ctx context.Context, c *call, u *url.URL) error {
@@ -267,6 +284,7 @@ func (p *Provider) send(ctx context.Context, c *call, u *url.URL) (*transport.Re
 		if err != nil {
 			return nil, err
 		}
+		delete(header, betaHeader)
 		maps.Copy(header, c.out.header)
 		c.payload.Retain()
 		res, err := p.client.Do(ctx, &transport.Request{
