@@ -1,6 +1,7 @@
 package vertex
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -73,12 +74,6 @@ func (f claudeFamily) beta(name string) (as, note string) {
 // headers writes what goes on top of the target's header: the beta features, and
 // nothing in place of headers that the platform has no use for.
 func (e *claudeEncoder) headers() error {
-	h := e.out.header
-	if h == nil {
-		h = make(http.Header, 4)
-	}
-	h["Anthropic-Version"], h["X-Api-Key"] = nil, nil
-	h[betaHeader] = nil
 	for _, line := range e.in.target.Header[betaHeader] {
 		for name := range strings.SplitSeq(line, ",") {
 			e.addBeta("anthropic-beta", strings.TrimSpace(name))
@@ -97,12 +92,22 @@ func (e *claudeEncoder) headers() error {
 			return providers.Invalid(path, "must be a list of names")
 		}
 	}
+	if len(e.betas) == 0 && e.out.header == nil {
+		e.out.header = noHeaders
+		return nil
+	}
+	h := maps.Clone(noHeaders)
+	maps.Copy(h, e.out.header)
 	if len(e.betas) > 0 {
 		h[betaHeader] = []string{strings.Join(e.betas, ",")}
 	}
 	e.out.header = h
 	return nil
 }
+
+// noHeaders takes the place of headers of the vendor's own platform, which mean
+// nothing here. It is shared and never changed.
+var noHeaders = http.Header{"Anthropic-Version": nil, "X-Api-Key": nil}
 
 // addBeta asks for a feature, unless the platform does not have it.
 func (e *claudeEncoder) addBeta(path, name string) {

@@ -59,6 +59,7 @@ func TestAWishForThinkingIsTranslated(t *testing.T) {
 	for _, tt := range []struct{ model, wish, want string }{
 		{"claude-sonnet-4-5", `"thinking":{"type":"enabled","budget_tokens":2000},"max_tokens":4000`, `4000 {"type":"enabled","budget_tokens":2000} `},
 		{"claude-sonnet-4-5", `"thinking":{"type":"enabled","budget_tokens":2000},"max_tokens":100`, `2100 {"type":"enabled","budget_tokens":2000} `},
+		{"claude-sonnet-4-5", `"thinking":{"type":"enabled","budget_tokens":2000},"max_tokens":2000`, `4000 {"type":"enabled","budget_tokens":2000} `},
 		{"claude-sonnet-4-5", `"thinking":{"type":"enabled","budget_tokens":10}`, `64000 {"type":"enabled","budget_tokens":1024} `},
 		{"claude-sonnet-4-5", `"thinking":{"type":"enabled","budget_tokens":64000}`, `64000 {"type":"enabled","budget_tokens":32000} `},
 		{"claude-sonnet-4-5", `"thinking":{"type":"enabled","budget_tokens":63000},"max_tokens":8000`, `64000 {"type":"enabled","budget_tokens":63000} `},

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/b650d4bf/gateway/catalog"
+	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -217,4 +218,18 @@ func TestClaudeRefusesWhatIsOutOfRange(t *testing.T) {
 			}
 		})
 	}
+}
+
+// rawMember returns the raw value of a member at the top of the body.
+func rawMember(body, name string) string {
+	raw, _ := jsonx.Lookup([]byte(body), name)
+	return string(raw)
+}
+
+// compact takes white space out of JSON.
+func compact(s string) string {
+	if s == "" {
+		return ""
+	}
+	return string(jsonx.Compact(nil, []byte(s)))
 }

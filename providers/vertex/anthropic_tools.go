@@ -146,7 +146,7 @@ func nestedTool(t *providers.Tool) (own providers.Tool, ok bool) {
 	w.BeginObject()
 	w.Key("name")
 	w.String(t.Type)
-	w.Members(jsonx.DeleteMember(inner, "name"))
+	w.Members(jsonx.DeleteMember(jsonx.DeleteMember(inner, "name"), "type"))
 	w.EndObject()
 	own.Extra = w.Bytes()
 	return own, true

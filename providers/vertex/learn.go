@@ -16,7 +16,7 @@ import (
 type lessons struct {
 	mu    sync.RWMutex
 	noIDs map[string]bool // by publisher/name: models that refuse ids of calls
-	// noBetas are beta features that are refused, by publisher/name of the model.
+	// noBetas are beta features that are refused, by betaKey.
 	noBetas map[string][]string
 }
 
@@ -25,7 +25,9 @@ func (l *lessons) apply(in *request) {
 	m := &in.model
 	if m.family == familyClaude {
 		l.mu.RLock()
-		in.noBetas = slices.Clip(l.noBetas[m.publisher+"/"+m.name+m.resource])
+		if len(l.noBetas) > 0 {
+			in.noBetas = slices.Clip(l.noBetas[betaKey(in)])
+		}
 		l.mu.RUnlock()
 	}
 	if !m.facts.CallIDs {
@@ -89,16 +91,19 @@ func (l *lessons) fromClaude(in *request, message string) *providers.Warning {
 	names := slices.DeleteFunc(refusedBetas(message), func(name string) bool { return slices.Contains(in.noBetas, name) })
 	switch {
 	case len(names) > 0:
-		in.noBetas = append(slices.Clip(in.noBetas), names...)
 		l.mu.Lock()
 		if l.noBetas == nil {
 			l.noBetas = map[string][]string{}
 		}
-		key := in.model.publisher + "/" + in.model.name + in.model.resource
-		if len(l.noBetas[key]) < maxNoBetas {
-			l.noBetas[key] = in.noBetas
+		known := slices.Clip(l.noBetas[betaKey(in)])
+		for _, name := range names {
+			if !slices.Contains(known, name) && len(known) < maxNoBetas {
+				known = append(known, name)
+			}
 		}
+		l.noBetas[betaKey(in)] = known
 		l.mu.Unlock()
+		in.noBetas = append(slices.Clip(in.noBetas), names...)
 		return &providers.Warning{
 			Code: providers.WarnUnsupported, Param: "anthropic-beta",
 			Message: "the platform refused " + quoteShort(strings.Join(names, ", ")) + " and was asked again without it",
@@ -111,6 +116,11 @@ func (l *lessons) fromClaude(in *request, message string) *providers.Warning {
 		}
 	}
 	return nil
+}
+
+// betaKey names the model in the project: some features are for some projects.
+func betaKey(in *request) string {
+	return in.model.name + in.model.resource + " " + in.target.ProjectID
 }
 
 // maxNoBetas bounds what is remembered for a model.

@@ -64,7 +64,7 @@ type Provider struct {
 	limit  int
 	check  bool // Config.CheckTools
 	gemini geminiFamily
-	claude claudeFamily
+	claude *claudeFamily
 	folds  sync.Pool // of *providers.Accumulator, empty
 	learnt lessons
 }
@@ -88,7 +88,7 @@ func New(cfg Config) *Provider {
 		limit:  cfg.MaxResponse,
 		check:  cfg.CheckTools,
 		gemini: geminiFamily{rooms: new(sync.Pool)},
-		claude: claudeFamily{rooms: new(sync.Pool), betas: maps.Clone(cfg.BetaFeatures)},
+		claude: &claudeFamily{rooms: new(sync.Pool), betas: maps.Clone(cfg.BetaFeatures)},
 	}
 }
 
