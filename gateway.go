@@ -114,6 +114,7 @@ func New(opts ...ClientOption) (*Client, error) {
 	platform := vertex.New(vertex.Config{
 		Transport: cfg.transport, ConnectTimeout: cfg.settings.Timeouts.Connect, Models: cfg.models,
 		MaxResponse: cfg.maxResponse, MaxInlineBytes: cfg.maxInline, CheckTools: cfg.checkTools, Signatures: cfg.signatures,
+		BetaFeatures: cfg.beta,
 	})
 	engine := pipeline.New(append([]Provider{platform}, cfg.providers...)...)
 	err := cfg.addCredentials(engine.Sources())
@@ -199,6 +200,7 @@ type clientConfig struct {
 	maxInline   int
 	checkTools  bool
 	signatures  SignatureMemory
+	beta        map[string]string // of WithBetaFeatures
 	providers   []Provider
 }
 

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/b650d4bf/gateway/internal/pipeline"
@@ -70,6 +71,20 @@ func isLabelPrefix(s string) bool {
 func WithToolCheck() ClientOption {
 	return clientOption(func(cfg *clientConfig) error {
 		cfg.checkTools = true
+		return nil
+	})
+}
+
+// WithBetaFeatures says under which name a beta feature of Claude models is sent
+// on, by its name with its date or without; an empty one is not sent. What is
+// given here goes before the gateway's own table, and features in neither are
+// sent as they are. Several of these options add up.
+func WithBetaFeatures(names map[string]string) ClientOption {
+	return clientOption(func(cfg *clientConfig) error {
+		if cfg.beta == nil {
+			cfg.beta = make(map[string]string, len(names))
+		}
+		maps.Copy(cfg.beta, names)
 		return nil
 	})
 }

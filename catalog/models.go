@@ -28,6 +28,10 @@ type Model struct {
 	NeedsSignatures bool
 	// IgnoresSampling says that temperature, top_p and top_k have no effect.
 	IgnoresSampling bool
+	// RefusesSampling says that temperature, top_p and top_k are refused.
+	RefusesSampling bool
+	// OneSampler says that temperature and top_p are refused together.
+	OneSampler bool
 	// NoPenalties says that presence and frequency penalty are refused.
 	NoPenalties bool
 	// MaxCandidates is the most choices of one request; 1 means that the
@@ -39,6 +43,11 @@ type Model struct {
 	MixesTools bool
 	// JSONWithTools says that a JSON answer and tools go together.
 	JSONWithTools bool
+	// Structured says that the answer, and the arguments of a strict tool, can be
+	// held to a JSON Schema. It is about Claude: all of Gemini can.
+	Structured bool
+	// NoForcedTools says that a tool choice that demands a call is refused.
+	NoForcedTools bool
 	// SchemaForm says that JSON Schema must be rewritten to the platform's own
 	// schema message.
 	SchemaForm bool
@@ -76,6 +85,16 @@ type Thinking struct {
 	CanDisable bool
 	// Levels are the level words the model takes, lowest first.
 	Levels []string
+	// Adaptive says that the model takes the type adaptive: it decides itself how
+	// much to think, under an effort.
+	Adaptive bool
+	// Efforts are the words of the effort the model takes, lowest first.
+	Efforts []string
+	// Off is the type that turns adaptive thinking off, or down as far as it
+	// goes, such as "disabled"; empty when nothing does.
+	Off string
+	// Hidden says that the thoughts are not shown unless asked for.
+	Hidden bool
 }
 
 // Gives reports whether the model can answer in a modality, such as "IMAGE".
@@ -106,7 +125,7 @@ type Models struct {
 type modelName struct{ publisher, name string }
 
 // DefaultModels returns the table this package ships.
-func DefaultModels() *Models { return newModels(geminiModels()) }
+func DefaultModels() *Models { return newModels(slices.Concat(geminiModels(), claudeModels())) }
 
 // newModels indexes rows. Of two rows of the same name the first one counts.
 func newModels(rows []Model) *Models {

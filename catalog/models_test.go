@@ -81,6 +81,9 @@ func TestEveryRowOfTheDefaultTableIsWhole(t *testing.T) {
 	rank := func(level string) int { return slices.Index(order, level) }
 	seen := map[string]bool{}
 	for _, row := range catalog.DefaultModels().All() {
+		if row.Publisher == "anthropic" {
+			continue // see the test of its own
+		}
 		t.Run(row.Name, func(t *testing.T) {
 			if u, err := url.ParseRequestURI(row.Source); err != nil || u.Scheme != "https" {
 				t.Errorf("source %q", row.Source)

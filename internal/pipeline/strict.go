@@ -33,7 +33,7 @@ func projectCompletion(c *providers.ChatCompletion) {
 		m.ContentBlocks, m.Annotations = nil, nil
 		projectAudio(m.Audio)
 		for j := range m.ToolCalls {
-			m.ToolCalls[j].Function.ThoughtSignature = ""
+			m.ToolCalls[j].Function.ThoughtSignature, m.ToolCalls[j].Extra = "", nil
 		}
 	}
 }
@@ -117,7 +117,7 @@ func projectDelta(d *providers.Delta) {
 	d.ContentBlocks, d.Annotations = nil, nil
 	projectAudio(d.Audio)
 	for j := range d.ToolCalls {
-		d.ToolCalls[j].Function.ThoughtSignature = ""
+		d.ToolCalls[j].Function.ThoughtSignature, d.ToolCalls[j].Extra = "", nil
 	}
 }
 

@@ -31,7 +31,7 @@ func rich() providers.ChatCompletion {
 			Message: providers.Message{
 				Role: "assistant", Content: providers.TextContent("x"),
 				ContentBlocks: []providers.ContentPart{providers.ThinkingPart("hm", "s"), providers.TextPart("x")},
-				ToolCalls: []providers.ToolCall{{ID: "c", Type: "function",
+				ToolCalls: []providers.ToolCall{{ID: "c", Type: "function", Extra: providers.Extra(`{"caller":{"type":"direct"}}`),
 					Function: providers.FunctionCall{Name: "f", Arguments: "{}", ThoughtSignature: "s"}}},
 				Audio:       &providers.Audio{ID: "a", Data: "YQ==", MimeType: "audio/wav", Extra: providers.Extra(`{"x":1}`)},
 				Annotations: []providers.Annotation{{Type: "url_citation"}},
@@ -82,7 +82,9 @@ func part(d providers.Delta) providers.ChatCompletionChunk {
 func TestProjectChunk(t *testing.T) {
 	thinking := []providers.ContentBlockDelta{{Delta: providers.ThinkingPart("hm", "s")}}
 	text := []providers.ContentBlockDelta{{Delta: providers.TextPart("x")}}
-	call := providers.ToolCallDelta{ID: "c", Function: providers.FunctionCall{Name: "f", ThoughtSignature: "s"}}
+	call := providers.ToolCallDelta{
+		ID: "c", Function: providers.FunctionCall{Name: "f", ThoughtSignature: "s"}, Extra: providers.Extra(`{"caller":{}}`),
+	}
 	bare := providers.ToolCallDelta{ID: "c", Function: providers.FunctionCall{Name: "f"}}
 	finish := providers.ChunkChoice{FinishReason: "stop", NativeFinishReason: "STOP", Extra: providers.Extra(`{"safetyRatings":[]}`)}
 	var none providers.ChatCompletionChunk
@@ -98,7 +100,7 @@ func TestProjectChunk(t *testing.T) {
 		{"text stays", false, part(providers.Delta{Content: "x", ContentBlocks: text}), true, part(providers.Delta{Content: "x"})},
 		{"a signature vanishes", false, part(providers.Delta{ContentBlocks: []providers.ContentBlockDelta{{Delta: providers.ContentPart{Signature: "s"}}}}),
 			false, part(providers.Delta{})},
-		{"a call loses its signature", false, part(providers.Delta{ToolCalls: []providers.ToolCallDelta{call}}), true,
+		{"a call loses its signature and what is the platform's own", false, part(providers.Delta{ToolCalls: []providers.ToolCallDelta{call}}), true,
 			part(providers.Delta{ToolCalls: []providers.ToolCallDelta{bare}})},
 		{"unknown members of a delta stay", false, part(providers.Delta{Extra: providers.Extra(`{"refusal":"no"}`)}), true,
 			part(providers.Delta{Extra: providers.Extra(`{"refusal":"no"}`)})},

@@ -97,6 +97,9 @@ func TestCutsOfAStreamChangeNothing(t *testing.T) {
 func finishedAt(text []byte) int {
 	i := bytes.LastIndex(text, []byte(`"finishReason"`))
 	if i < 0 {
+		i = bytes.LastIndex(text, []byte(`"stop_reason":"`))
+	}
+	if i < 0 {
 		return len(text) + 1
 	}
 	return i + len(bytes.TrimRight(text[i:i+bytes.IndexByte(text[i:], '\n')], "\r"))

@@ -49,6 +49,8 @@ var messageCodes = []struct {
 }{
 	{400, "exceeds the maximum number of tokens", providers.ErrContextLength},
 	{400, "input token count", providers.ErrContextLength},
+	{400, "prompt is too long", providers.ErrContextLength},
+	{400, "exceed context limit", providers.ErrContextLength},
 	{400, "multiple tools are supported only when", providers.ErrOneToolOnly},
 	{400, "only one tool", providers.ErrOneToolOnly},
 	{400, "api key not valid", providers.ErrAuthentication},
@@ -79,7 +81,11 @@ func bodyError(status int, body []byte) *providers.Error {
 	if r.Kind() != jsonx.Object {
 		return unreadable(status, body)
 	}
-	raw, ok := jsonx.Lookup(r.Raw(), "error")
+	envelope := r.Raw()
+	if e := claudeError(status, envelope); e != nil {
+		return e
+	}
+	raw, ok := jsonx.Lookup(envelope, "error")
 	if !ok {
 		return unreadable(status, body)
 	}

@@ -98,7 +98,7 @@ func TestErrorBodiesOfEveryForm(t *testing.T) {
 		{"an envelope", envelope, "overloaded", "UNAVAILABLE"},
 		{"an envelope in a list", "[" + envelope + "\n]", "overloaded", "UNAVAILABLE"},
 		{"a pretty envelope", "{\n \"error\" : {\n \"message\":\"over\\u006coaded\" , \"status\": \"UNAVAILABLE\" }\n}\n", "overloaded", "UNAVAILABLE"},
-		{"that of another vendor", `{"type":"error","error":{"type":"overloaded_error","message":"overloaded"},"request_id":"r"}`, "overloaded", ""},
+		{"that of another vendor", `{"type":"error","error":{"type":"overloaded_error","message":"overloaded"}}`, "overloaded", "overloaded_error"},
 		{"a bare string", `{"error":"overloaded"}`, "overloaded", ""},
 		{"no message", `{"error":{"code":503,"status":"UNAVAILABLE"}}`, "", "UNAVAILABLE"},
 		{"an odd code", `{"error":{"code":"503","message":"overloaded","status":"UNAVAILABLE"}}`, "overloaded", "UNAVAILABLE"},

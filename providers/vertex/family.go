@@ -19,6 +19,11 @@ type request struct {
 	// distrust says that the platform refused a thought signature: none that
 	// the caller gave is sent again.
 	distrust bool
+	// noBetas are beta features that the platform has refused.
+	noBetas []string
+	// fetch gets what a URL leads to, for a wire that takes none, by the URL and
+	// the media type given for it; nil fetches nothing.
+	fetch func(ref, mime string) (media, error)
 	// oneTool says that tools which the model does not take together are refused
 	// before anything is sent.
 	oneTool bool

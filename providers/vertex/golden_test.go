@@ -15,6 +15,7 @@ import (
 	"github.com/b650d4bf/gateway/internal/sse"
 	"github.com/b650d4bf/gateway/internal/testkit"
 	"github.com/b650d4bf/gateway/providers"
+	"github.com/b650d4bf/gateway/providers/vertex"
 	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
 )
 
@@ -30,7 +31,8 @@ import (
 //
 // A line of the comment that begins with "emulator:" says that the emulator
 // refuses the body, and why; one with "broken:" that the answer is not one of
-// the platform's schema.
+// the platform's schema. The emulator does not speak for Claude models: there
+// "refused:" says that the platform refuses the body.
 type scenario struct {
 	path    string
 	archive *testkit.Archive
@@ -61,6 +63,15 @@ func (s *scenario) says(word string) bool {
 	return strings.Contains("\n"+string(s.archive.Comment), "\n"+word+":")
 }
 
+func (s *scenario) isClaude() bool { return strings.HasPrefix(s.request.Model, "anthropic.") }
+
+func (s *scenario) okAnswer() string {
+	if s.isClaude() {
+		return okMessage
+	}
+	return okAnswer
+}
+
 func TestScenarios(t *testing.T) {
 	for name, s := range scenarios(t) {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +89,7 @@ func (s *scenario) play(t *testing.T) map[string][]byte {
 	unary := s.archive.Get("unary.json")
 	rt := plays(unary)
 	if unary == nil {
-		rt = plays([]byte(okAnswer))
+		rt = plays([]byte(s.okAnswer()))
 	}
 	answer, err := newProvider(t, rt).ChatCompletion(t.Context(), target(s.request.Model), s.request)
 	switch {
@@ -144,6 +155,12 @@ func TestScenarioBodiesFitThePlatform(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
+			if s.isClaude() {
+				if err := vertex.CheckClaudeBody(s.request.Model, body); (err != nil) != s.says("refused") {
+					t.Errorf("the body does not fit the platform: %v", err)
+				}
+				return
+			}
 			if err := vertextest.Check("GenerateContentRequest", body); err != nil {
 				t.Errorf("the body does not fit the schema: %v", err)
 			}
@@ -165,6 +182,12 @@ func TestScenarioAnswersFitThePlatform(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			for _, answer := range s.answers(t) {
+				if s.isClaude() {
+					if err := vertex.CheckClaudeAnswer(answer); err != nil {
+						t.Errorf("%v in %s", err, answer)
+					}
+					continue
+				}
 				if err := vertextest.Check("GenerateContentResponse", answer); err != nil {
 					t.Errorf("%v in %s", err, answer)
 				}

@@ -3,6 +3,7 @@ package vertex
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -15,10 +16,20 @@ import (
 type lessons struct {
 	mu    sync.RWMutex
 	noIDs map[string]bool // by publisher/name: models that refuse ids of calls
+	// noBetas are beta features that are refused, by betaKey.
+	noBetas map[string][]string
 }
 
-// apply corrects the facts of the model.
-func (l *lessons) apply(m *model) {
+// apply corrects the facts of the model, and of what may be asked of it.
+func (l *lessons) apply(in *request) {
+	m := &in.model
+	if m.family == familyClaude {
+		l.mu.RLock()
+		if len(l.noBetas) > 0 {
+			in.noBetas = slices.Clip(l.noBetas[betaKey(in)])
+		}
+		l.mu.RUnlock()
+	}
 	if !m.facts.CallIDs {
 		return
 	}
@@ -46,6 +57,9 @@ func (l *lessons) from(in *request, err error) *providers.Warning {
 	if !ok || e.StatusCode != http.StatusBadRequest {
 		return nil
 	}
+	if in.model.family == familyClaude {
+		return l.fromClaude(in, e.Message)
+	}
 	text := strings.ToLower(e.Message)
 	switch {
 	case in.model.facts.CallIDs && refusesIDs(text):
@@ -68,6 +82,55 @@ func (l *lessons) from(in *request, err error) *providers.Warning {
 		}
 	}
 	return nil
+}
+
+// fromClaude does so for Claude models.
+//
+// Source: https://platform.claude.com/docs/en/build-with-claude/extended-thinking
+func (l *lessons) fromClaude(in *request, message string) *providers.Warning {
+	names := slices.DeleteFunc(refusedBetas(message), func(name string) bool { return slices.Contains(in.noBetas, name) })
+	switch {
+	case len(names) > 0:
+		l.mu.Lock()
+		if l.noBetas == nil {
+			l.noBetas = map[string][]string{}
+		}
+		known := slices.Clip(l.noBetas[betaKey(in)])
+		for _, name := range names {
+			if !slices.Contains(known, name) && len(known) < maxNoBetas {
+				known = append(known, name)
+			}
+		}
+		l.noBetas[betaKey(in)] = known
+		l.mu.Unlock()
+		in.noBetas = append(slices.Clip(in.noBetas), names...)
+		return &providers.Warning{
+			Code: providers.WarnUnsupported, Param: "anthropic-beta",
+			Message: "the platform refused " + quoteShort(strings.Join(names, ", ")) + " and was asked again without it",
+		}
+	case !in.distrust && refusesThinking(strings.ToLower(message)):
+		in.distrust = true
+		return &providers.Warning{
+			Code: providers.WarnSignature, Param: "messages",
+			Message: "the platform refused thinking of an earlier turn, and was asked again without it",
+		}
+	}
+	return nil
+}
+
+// betaKey names the model in the project: some features are for some projects.
+func betaKey(in *request) string {
+	return in.model.name + in.model.resource + " " + in.target.ProjectID
+}
+
+// maxNoBetas bounds what is remembered for a model.
+const maxNoBetas = 64
+
+// refusesThinking recognises the sentences about thinking that was not the
+// model's own, or is not as it was.
+func refusesThinking(text string) bool {
+	return strings.Contains(text, "thinking") &&
+		(strings.Contains(text, "invalid `signature`") || strings.Contains(text, "invalid signature") || strings.Contains(text, "cannot be modified"))
 }
 
 // refusesIDs recognises the platform's sentence about a member it does not

@@ -14,6 +14,8 @@ type model struct {
 	// resource is a full resource name, which is used as it is, and location
 	// the place it names.
 	resource, location string
+	// family is the publisher's.
+	family familyID
 	// facts is what the model table knows; never nil. borrowed says that they
 	// are those of a related model.
 	facts    *catalog.Model
@@ -33,6 +35,7 @@ type familyID uint8
 const (
 	familyNone familyID = iota // known, but not spoken by this version
 	familyGemini
+	familyClaude
 )
 
 const gardenPage = "https://cloud.google.com/vertex-ai/generative-ai/docs/model-garden/explore-models"
@@ -41,7 +44,7 @@ const gardenPage = "https://cloud.google.com/vertex-ai/generative-ai/docs/model-
 // while "gemini-2.5-flash" has no prefix although it has a dot.
 var publishers = []publisher{
 	{"google", familyGemini, "https://cloud.google.com/vertex-ai/generative-ai/docs/models"},
-	{"anthropic", familyNone, "https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude"},
+	{"anthropic", familyClaude, "https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude"},
 	{"meta", familyNone, "https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/llama"},
 	{"mistralai", familyNone, "https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/mistral"},
 	{"qwen", familyNone, gardenPage},
@@ -65,6 +68,7 @@ var endpointPrefixes = []string{"endpoints.", "the service."}
 //	google.gemini-2.5-flash                  with its publisher
 //	google/gemini-2.5-flash                  likewise
 //	publishers/google/models/gemini-…        likewise
+//	anthropic.claude-sonnet-4-5@20250929     a model of anthropic; -20250929 is understood too
 //	projects/P/locations/L/endpoints/ID      a tuned Gemini, used as it is
 //	projects/P/locations/L/…/models/ID       likewise
 func parseModel(ref string) (model, error) {
@@ -82,9 +86,12 @@ func parseModel(ref string) (model, error) {
 		if publishers[i].family == familyNone {
 			return model{}, badModel("models of " + m.publisher + " are not spoken by this version of the gateway")
 		}
+		if m.family = publishers[i].family; m.family == familyClaude && m.resource == "" {
+			m.name = claudeName(m.name)
+		}
 		return m, nil
 	}
-	return model{}, badModel("the publisher is not a known one: use google")
+	return model{}, badModel("the publisher is not a known one: use google or anthropic")
 }
 
 func splitModel(ref string) (model, error) {

@@ -23,6 +23,17 @@ func TestParseModelReadsTheGrammar(t *testing.T) {
 		"publishers/google/models/gemini-2.5-flash": {Publisher: "google", Name: "gemini-2.5-flash"},
 		"googlex.gemini":                            {Publisher: "google", Name: "googlex.gemini"},
 		"unknown.model":                             {Publisher: "google", Name: "unknown.model"},
+		"anthropic.claude-sonnet-5":                 {Publisher: "anthropic", Name: "claude-sonnet-5"},
+		"anthropic.claude-sonnet-4-5@20250929":      {Publisher: "anthropic", Name: "claude-sonnet-4-5@20250929"},
+		"anthropic/claude-sonnet-4-5-20250929":      {Publisher: "anthropic", Name: "claude-sonnet-4-5@20250929"},
+		"anthropic.claude-3-5-sonnet-20241022":      {Publisher: "anthropic", Name: "claude-3-5-sonnet-v2@20241022"},
+		"anthropic.claude-3-5-sonnet-20240620":      {Publisher: "anthropic", Name: "claude-3-5-sonnet@20240620"},
+		"anthropic.claude-opus-4-2025092x":          {Publisher: "anthropic", Name: "claude-opus-4-2025092x"},
+		"anthropic.-20250929":                       {Publisher: "anthropic", Name: "-20250929"},
+		"projects/42/locations/us-east5/publishers/anthropic/models/claude-x-20250929": {
+			Publisher: "anthropic", Name: "claude-x-20250929", Location: "us-east5",
+			Resource: "projects/42/locations/us-east5/publishers/anthropic/models/claude-x-20250929",
+		},
 		"projects/p/locations/us-central1/endpoints/123": {
 			Publisher: "google", Name: "123", Location: "us-central1",
 			Resource: "projects/p/locations/us-central1/endpoints/123",
@@ -66,7 +77,7 @@ func TestParseModelRefusesWhatIsNoModel(t *testing.T) {
 		"publishers/../models/x":                 "publisher is not a known one",
 		"publishers/a?b/models/x":                "publisher is not a known one",
 		"publishers/google/x/models/y":           "publisher is not a known one",
-		"anthropic.claude-sonnet-5":              "models of anthropic are not spoken",
+		"anthropic.":                             "a model name has",
 		"qwen/qwen3":                             "models of qwen are not spoken",
 		"publishers/meta/models/llama":           "models of meta are not spoken",
 		"endpoints.123":                          "self-deployed endpoints are not spoken",
@@ -80,7 +91,7 @@ func TestParseModelRefusesWhatIsNoModel(t *testing.T) {
 		"projects/p/locations/l/other/1":         "a full resource name is",
 		"projects/../locations/l/endpoints/1":    "a full resource name is",
 		"projects/p/locations/evil.com/models/1": "a full resource name is",
-		"projects/p/locations/l/publishers/anthropic/models/claude": "models of anthropic are not spoken",
+		"projects/p/locations/l/publishers/meta/models/llama": "models of meta are not spoken",
 	} {
 		t.Run(ref, func(t *testing.T) {
 			_, err := parseModel(ref)

@@ -58,6 +58,11 @@ type Config struct {
 	// in place of the limits that the platform documents: 20 MB in all, 7 MB for
 	// an image or a text, 50 MB for a PDF. Default 0, the documented limits.
 	MaxInlineBytes int
+	// BetaFeatures says under which name a beta feature of Claude models is sent,
+	// by its name with its date or without; an empty one is not sent. It goes
+	// before the gateway's own table, and features in neither are sent as they
+	// are.
+	BetaFeatures map[string]string
 }
 
 // Provider is the Vertex AI provider. It is safe for concurrent use.
@@ -66,7 +71,8 @@ type Provider struct {
 	models *catalog.Models
 	limit  int
 	check  bool // Config.CheckTools
-	gemini geminiFamily
+	gemini *geminiFamily
+	claude *claudeFamily
 	folds  sync.Pool // of *providers.Accumulator, empty
 	learnt lessons
 
@@ -91,9 +97,10 @@ func New(cfg Config) *Provider {
 		models: cfg.Models,
 		limit:  cfg.MaxResponse,
 		check:  cfg.CheckTools,
-		gemini: geminiFamily{
+		gemini: &geminiFamily{
 			rooms: new(sync.Pool), maxInline: max(0, cfg.MaxInlineBytes), schemas: schema.NewCache(maxSchemas, maxSchemaBytes),
 		},
+		claude: &claudeFamily{rooms: new(sync.Pool), betas: maps.Clone(cfg.BetaFeatures)},
 
 		signatures: newSignatures(cfg.Signatures),
 	}
@@ -229,7 +236,12 @@ func (p *Provider) prepare(t *providers.Target, req *providers.ChatCompletionReq
 		return 0, err
 	}
 	c.known = c.in.model.lookup(p.models)
-	p.learnt.apply(&c.in.model)
+	p.learnt.apply(&c.in)
+	if _, asked := t.Header[betaHeader]; asked && c.in.model.family != familyClaude {
+		c.known = append(c.known, providers.Warning{
+			Code: providers.WarnUnsupported, Param: "anthropic-beta", Message: "left out: the header is for Claude models",
+		})
+	}
 	c.in.choices, shares, err = shareChoices(req.N, c.in.model.facts.MaxCandidates)
 	return shares, err
 }
@@ -255,7 +267,12 @@ func (p *Provider) open(ctx context.Context, c *call) error {
 }
 
 // family returns the wire that the model is spoken to on.
-func (p *Provider) family(*model) family { return p.gemini }
+func (p *Provider) family(m *model) family {
+	if m.family == familyClaude {
+		return p.claude
+	}
+	return p.gemini
+}
 
 // attempt translates the request and sends it once.
 func (p *Provider) attempt(ctx context.Context, c *call, u *url.URL) error {
@@ -282,6 +299,7 @@ func (p *Provider) send(ctx context.Context, c *call, u *url.URL) (*transport.Re
 		if err != nil {
 			return nil, err
 		}
+		delete(header, betaHeader)
 		maps.Copy(header, c.out.header)
 		c.payload.Retain()
 		res, err := p.client.Do(ctx, &transport.Request{

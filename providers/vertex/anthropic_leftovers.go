@@ -1,0 +1,103 @@
+package vertex
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/b650d4bf/gateway/internal/jsonx"
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// leftovers warns of members within messages and tools that have no counterpart
+// on the platform. Each member name is told once, with the first place it was
+// found at.
+func (e *claudeEncoder) leftovers() {
+	l := claudeLeftovers{e: e}
+	for i := range e.q.Messages {
+		l.message(i, &e.q.Messages[i])
+	}
+	for i := range e.q.Tools {
+		l.tool(i, &e.q.Tools[i])
+	}
+	if q := e.q; q.Thinking != nil {
+		l.unknown("thinking.", q.Thinking.Extra, "display")
+	}
+	if c := e.q.ToolChoice; c != nil {
+		l.unknown("tool_choice.", c.Extra)
+	}
+	if f := e.q.ResponseFormat; f != nil {
+		l.unknown("response_format.", f.Extra)
+	}
+}
+
+type claudeLeftovers struct {
+	e    *claudeEncoder
+	told []string
+}
+
+func (l *claudeLeftovers) message(i int, m *providers.Message) {
+	if len(m.Extra) > 0 {
+		l.unknown(messagePath(i, ""), m.Extra, "is_error", "cache_control")
+	}
+	if m.Name != "" && m.Role != providers.RoleTool { // a result has its call's name
+		l.tell(messagePath(i, ""), "name")
+	}
+	parts := m.Content.Parts()
+	for j := range parts {
+		l.part(i, j, &parts[j])
+	}
+	for j := range m.ToolCalls {
+		if c := &m.ToolCalls[j]; len(c.Extra)+len(c.Function.Extra) > 0 {
+			path := messagePath(i, "tool_calls["+strconv.Itoa(j)+"].")
+			l.unknown(path, c.Extra, "cache_control", "caller", "extra_content")
+			l.unknown(path+"function.", c.Function.Extra)
+		}
+	}
+}
+
+func (l *claudeLeftovers) part(i, j int, p *providers.ContentPart) {
+	path := partPath(i, j, "")
+	if len(p.Extra) > 0 {
+		switch p.Type {
+		case providers.PartText, "refusal":
+			l.unknown(path+".", p.Extra, "cache_control", "citations", "refusal")
+		case providers.PartImageURL, providers.PartFile:
+			l.unknown(path+".", p.Extra, "cache_control", "title", "context", "citations")
+		}
+	}
+	if u := p.ImageURL; u != nil {
+		if u.Detail != "" && u.Detail != "auto" {
+			l.tell(path+".image_url.", "detail")
+		}
+		l.unknown(path+".image_url.", u.Extra)
+	}
+	if p.File != nil {
+		l.unknown(path+".file.", p.File.Extra)
+	}
+}
+
+func (l *claudeLeftovers) tool(i int, t *providers.Tool) {
+	if t.Type != "function" {
+		return // its members are the platform's
+	}
+	known := append([]string{"cache_control"}, toolMembers...)
+	l.unknown("tools["+strconv.Itoa(i)+"].", t.Extra, known...)
+	l.unknown(toolPath(i, ""), t.Function.Extra, known...)
+}
+
+// unknown tells of the members of extra that are not among the known ones and
+// say anything.
+func (l *claudeLeftovers) unknown(path string, extra providers.Extra, known ...string) {
+	for name, value := range jsonx.Members(extra) {
+		if !slices.Contains(known, name) && !saysNothing(value) {
+			l.tell(path, name)
+		}
+	}
+}
+
+func (l *claudeLeftovers) tell(path, name string) {
+	if !slices.Contains(l.told, name) {
+		l.told = append(l.told, name)
+		l.e.warnf(providers.WarnUnknown, path+name, "left out: the platform does not know it")
+	}
+}

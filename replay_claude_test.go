@@ -1,0 +1,128 @@
+package gateway_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/b650d4bf/gateway"
+)
+
+// TestReplayClaude does for Claude models what TestReplay does for Gemini, and
+// also sends each answer back: the next request must hold what the model needs
+// to see again.
+func TestReplayClaude(t *testing.T) {
+	dir := os.Getenv("GATEWAY_RECORDED_DIR")
+	if dir == "" {
+		t.Skip("GATEWAY_RECORDED_DIR is not set")
+	}
+	exchanges, want := loadClaude(t, dir)
+	for _, framing := range []string{"whole", "event", "7"} {
+		t.Run(framing, func(t *testing.T) {
+			srv := newReplayServer(t)
+			unary, streams := 0, 0
+			for _, x := range exchanges {
+				t.Run(x.ID, func(t *testing.T) {
+					srv.answer(x, framing)
+					replayClaude(t, srv.URL, x, want[x.ID])
+				})
+				if x.Stream {
+					streams++
+				} else {
+					unary++
+				}
+			}
+			if t.Logf("replayed %d answers and %d streams", unary, streams); unary == 0 || streams == 0 {
+				t.Error("nothing was replayed")
+			}
+		})
+	}
+}
+
+// loadClaude reads the exchanges of Claude models and asks the oracle about
+// them.
+func loadClaude(t *testing.T, dir string) ([]*exchange, map[string]*expectation) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings in %s", dir)
+	}
+	var list []*exchange
+	args := []string{filepath.Join(dir, "oracle.py")}
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := new(exchange)
+		if err := json.Unmarshal(data, x); err != nil {
+			t.Fatalf("%s: %v", f, err)
+		}
+		if x.Kind == "anthropic" && slices.Contains([]string{"recorded", "recorded_response_only"}, x.Provenance) {
+			list = append(list, x)
+			args = append(args, f)
+		}
+	}
+	out, err := exec.CommandContext(t.Context(), "python3", args...).Output()
+	if err != nil {
+		t.Fatalf("oracle: %v", err)
+	}
+	want := make(map[string]*expectation, len(list))
+	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
+		e := new(expectation)
+		if err := dec.Decode(e); err != nil {
+			t.Fatal(err)
+		}
+		want[e.ID] = e
+	}
+	return list, want
+}
+
+func replayClaude(t *testing.T, base string, x *exchange, want *expectation) {
+	t.Helper()
+	model := "claude-sonnet-5"
+	if m := modelInURL.FindStringSubmatch(x.Request.URL); m != nil {
+		model = m[1]
+	}
+	client, err := gateway.New(gateway.WithBaseURL(base), gateway.WithProjectID("p"), gateway.WithRegion("global"),
+		gateway.WithAccessToken("token"), gateway.WithStrictCompliance(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Close() }()
+	req := &gateway.ChatCompletionRequest{Model: "anthropic." + model, Messages: []gateway.Message{gateway.UserMessage("hi")}}
+	answer, err := complete(client, req, x.Stream)
+	if err != nil {
+		compareError(t, want, err)
+		return
+	}
+	if want.Outcome != "completion" {
+		t.Fatalf("an answer, want %s", want.Outcome)
+	}
+	compareAnswer(t, want, answer)
+	again := answer.Choices[0].Message
+	req.Messages = append(req.Messages, again)
+	for _, c := range again.ToolCalls {
+		req.Messages = append(req.Messages, gateway.ToolMessage(c.ID, "ok"))
+	}
+	req.Messages = append(req.Messages, gateway.UserMessage("go on"))
+	if _, err := complete(client, req, x.Stream); err != nil {
+		t.Errorf("the answer can't be sent back: %v", err)
+	}
+}
+
+func complete(client *gateway.Client, req *gateway.ChatCompletionRequest, stream bool) (*gateway.ChatCompletion, error) {
+	if !stream {
+		return client.Chat.Completions.Create(context.Background(), req)
+	}
+	s, err := client.Chat.Completions.CreateStream(context.Background(), req)
+	if err != nil {
+		return nil, err
+	}
+	return s.Collect()
+}
