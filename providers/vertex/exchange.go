@@ -15,7 +15,7 @@ func (c *call) write(w *jsonx.Writer, body func() error) error {
 	w.Reset(buf.B)
 	err := body()
 	buf.B = w.Bytes()
-	c.payload.Hold(buf)
+	c.hold(buf)
 	if err != nil {
 		c.payload.Release()
 	}

@@ -3,10 +3,10 @@ package vertex
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
-	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -14,26 +14,64 @@ import (
 // which it differs from the model table. They last as long as the provider.
 type lessons struct {
 	mu    sync.RWMutex
-	noIDs map[string]bool // by publisher/name: models that refuse ids of calls
+	noIDs map[pupil]bool // models that refuse ids of calls
 }
 
+// pupil is who a lesson is about: a model, and the host that taught it, so that
+// one host teaches nothing about the models of another.
+type pupil struct{ base, publisher, name, resource string }
+
+func pupilOf(in *request) pupil {
+	return pupil{in.target.BaseURL, in.model.publisher, in.model.name, in.model.resource}
+}
+
+// maxLessons bounds what is remembered, since callers choose the names of models
+// and hosts. Beyond it, a call learns for itself alone.
+const maxLessons = 1000
+
 // apply corrects the facts of the model.
-func (l *lessons) apply(m *model) {
-	if !m.facts.CallIDs {
+func (l *lessons) apply(in *request) {
+	if !in.model.facts.CallIDs {
 		return
 	}
 	l.mu.RLock()
-	known := len(l.noIDs) > 0 && l.noIDs[m.publisher+"/"+m.name+m.resource]
+	known := len(l.noIDs) > 0 && l.noIDs[pupilOf(in)]
 	l.mu.RUnlock()
 	if known {
-		m.facts = withoutIDs(m.facts)
+		in.withoutIDs()
 	}
 }
 
-func withoutIDs(facts *catalog.Model) *catalog.Model {
-	own := *facts
+// learn remembers that the model refuses ids of calls.
+func (l *lessons) learn(in *request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.noIDs == nil {
+		l.noIDs = map[pupil]bool{}
+	}
+	if len(l.noIDs) < maxLessons {
+		l.noIDs[pupilOf(in)] = true
+	}
+}
+
+// withoutIDs gives the request facts of its own.
+func (in *request) withoutIDs() {
+	own := *in.model.facts
 	own.CallIDs = false
-	return &own
+	in.model.facts = &own
+}
+
+// taught makes a try, and one more after each refusal that teaches something
+// about the model. A lesson is learnt once, so the tries are few.
+func (p *Provider) taught(c *call, try func() error) error {
+	for {
+		err := try()
+		lesson := p.learnt.from(&c.in, err)
+		if lesson == nil {
+			return err
+		}
+		c.known = append(slices.Clip(c.known), *lesson) // other shares have it too
+	}
 }
 
 // from looks at a refusal for something that another try can do better, and
@@ -49,13 +87,8 @@ func (l *lessons) from(in *request, err error) *providers.Warning {
 	text := strings.ToLower(e.Message)
 	switch {
 	case in.model.facts.CallIDs && refusesIDs(text):
-		l.mu.Lock()
-		if l.noIDs == nil {
-			l.noIDs = map[string]bool{}
-		}
-		l.noIDs[in.model.publisher+"/"+in.model.name+in.model.resource] = true
-		l.mu.Unlock()
-		in.model.facts = withoutIDs(in.model.facts)
+		l.learn(in)
+		in.withoutIDs()
 		return &providers.Warning{
 			Code: providers.WarnAdjusted, Param: "messages",
 			Message: "the platform refused the ids of tool calls and was asked again without them; the model's row says that it takes them",
