@@ -93,7 +93,7 @@ func (l *lessons) from(in *request, err error) *providers.Warning {
 			Code: providers.WarnAdjusted, Param: "messages",
 			Message: "the platform refused the ids of tool calls and was asked again without them; the model's row says that it takes them",
 		}
-	case !in.distrust && in.model.facts.NeedsSignatures && refusesSignature(text):
+	case !in.distrust && refusesSignature(text):
 		in.distrust = true
 		return &providers.Warning{
 			Code: providers.WarnSignature, Param: "messages",

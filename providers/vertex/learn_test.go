@@ -87,6 +87,13 @@ func TestARefusedSignatureIsReplacedOnce(t *testing.T) {
 			t.Errorf("sent %q", rt.sent)
 		}
 	}
+	t.Run("by none where the model insists on none", func(t *testing.T) {
+		rt := &script{answers: []string{"400 Corrupted thought signature.", okAnswer}}
+		got := askAgain(t, "gemini-2.5-flash", rt, 1)
+		if diff := cmp.Diff([]string{"ok " + providers.WarnSignature}, got); diff != "" || strings.Contains(rt.sent[1], "thoughtSignature") {
+			t.Errorf("(-want +got)\n%s\nsent %q", diff, rt.sent)
+		}
+	})
 	t.Run("and not again", func(t *testing.T) {
 		rt := &script{answers: []string{"400 Corrupted thought signature."}}
 		if got := askAgain(t, "gemini-3.8-flash", rt, 1); len(rt.sent) != 2 || got[0] != "error invalid_request" {

@@ -24,8 +24,10 @@ type shares struct {
 }
 
 func (s *shares) RoundTrip(r *http.Request) (*http.Response, error) {
-	_, _ = io.ReadAll(r.Body)
-	_ = r.Body.Close()
+	if r.Body != nil {
+		_, _ = io.ReadAll(r.Body)
+		_ = r.Body.Close()
+	}
 	return s.each[s.next.Add(1)-1](r)
 }
 

@@ -277,7 +277,7 @@ func (p *Provider) attempt(ctx context.Context, c *call, u *url.URL) error {
 	return err
 }
 
-// send sends the payload and returns an answer with status 200. A token that
+// send sends the payload and returns an answer that is no refusal. A token that
 // the platform refuses is renewed once.
 func (p *Provider) send(ctx context.Context, c *call, u *url.URL) (*transport.Response, error) {
 	defer c.payload.Release()
@@ -295,7 +295,7 @@ func (p *Provider) send(ctx context.Context, c *call, u *url.URL) (*transport.Re
 		if err != nil {
 			return nil, named(err)
 		}
-		if res.Status == http.StatusOK {
+		if res.Status == http.StatusOK || res.Status == http.StatusNoContent && c.method == http.MethodDelete {
 			return res, nil
 		}
 		if res.Status == http.StatusUnauthorized && attempt == 0 {
