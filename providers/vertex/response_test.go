@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -119,41 +118,6 @@ func TestStreamedArgumentsBesideWholeOnes(t *testing.T) {
 				t.Errorf("%s, want %s", whole.Choices[0].Message.ToolCalls[0].Function.Arguments, tt.want)
 			}
 		})
-	}
-}
-
-func TestACallThatIsBrokenOffIsNotOne(t *testing.T) {
-	for _, tt := range []struct{ reason, finish string }{ // finish "" is an error
-		{"STOP", "tool_calls"}, {"MAX_TOKENS", "length"}, {"SAFETY", "content_filter"},
-		{"MALFORMED_FUNCTION_CALL", ""}, {"MALFORMED_RESPONSE", ""}, {"OTHER", ""}, {"SOMETHING_NEW", ""},
-	} {
-		d := decoderOf(t, false, false)
-		d.signed = rememberFunc(func(c *providers.ToolCall) {
-			if tt.finish == "" {
-				t.Errorf("%s: told of %+v", tt.reason, c)
-			}
-		})
-		_, whole, err := foldOf(d,
-			event(false, `{"functionCall":{"name":"pay","willContinue":true},"thoughtSignature":"c2ln"}`),
-			event(false, `{"functionCall":{"willContinue":true,"partialArgs":[{"jsonPath":"$.to","stringValue":"al","willContinue":true}]}}`),
-			`{"candidates":[{"finishReason":"`+tt.reason+`"}]}`)
-		switch {
-		case tt.finish == "":
-			if e, ok := errors.AsType[*providers.Error](err); !ok || e.Code != providers.ErrBadResponse || e.NativeStatus != tt.reason {
-				t.Errorf("%s: %v, want %s", tt.reason, err, providers.ErrBadResponse)
-			}
-		case err != nil || whole.Choices[0].FinishReason != tt.finish:
-			t.Errorf("%s: %v, want %s", tt.reason, err, tt.finish)
-		}
-	}
-}
-
-func TestTheTrafficTypeIsKept(t *testing.T) {
-	_, whole, err := foldOf(decoderOf(t, false, false),
-		`{"usageMetadata":{"trafficType":"PROVISIONED_THROUGHPUT"}}`,
-		`{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":1,"totalTokenCount":1}}`)
-	if err != nil || string(whole.Usage.Extra) != `{"traffic_type":"PROVISIONED_THROUGHPUT"}` {
-		t.Errorf("%v: %+v", err, whole)
 	}
 }
 
