@@ -2,6 +2,7 @@ package vertex
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
