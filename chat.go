@@ -161,6 +161,16 @@ type (
 	JSONSchema = providers.JSONSchema
 	// Usage counts tokens.
 	Usage = providers.Usage
+	// Audio is a spoken answer, or a piece of one.
+	Audio = providers.Audio
+	// Annotation is a remark on a message's text.
+	Annotation = providers.Annotation
+	// URLCitation names the source of a stretch of a message's text.
+	URLCitation = providers.URLCitation
+	// Logprobs holds the log probabilities of an answer's tokens.
+	Logprobs = providers.Logprobs
+	// TokenLogprob is one token with its log probability.
+	TokenLogprob = providers.TokenLogprob
 	// Extra keeps members that the schema does not model.
 	Extra = providers.Extra
 )

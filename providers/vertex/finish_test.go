@@ -215,12 +215,3 @@ func TestACallThatIsBrokenOffIsNotOne(t *testing.T) {
 		}
 	}
 }
-
-func TestTheTrafficTypeIsKept(t *testing.T) {
-	_, whole, err := foldOf(decoderOf(t, false, false),
-		`{"usageMetadata":{"trafficType":"PROVISIONED_THROUGHPUT"}}`,
-		`{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":1,"totalTokenCount":1}}`)
-	if err != nil || string(whole.Usage.Extra) != `{"traffic_type":"PROVISIONED_THROUGHPUT"}` {
-		t.Errorf("%v: %+v", err, whole)
-	}
-}

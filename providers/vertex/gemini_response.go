@@ -2,7 +2,6 @@ package vertex
 
 import (
 	"bytes"
-	"cmp"
 	"sync"
 	"time"
 
@@ -180,22 +179,13 @@ func (d *geminiDecoder) object(r *jsonx.Reader) error {
 	if res.ModelVersion != "" {
 		d.model = res.ModelVersion
 	}
-	if res.HasUsage {
-		d.count(&res.Usage)
+	if res.HasUsage && res.Usage.Counted {
+		d.usage = res.Usage
 	}
 	if res.Feedback.BlockReason != "" && !d.answered() {
 		return blocked(&res.Feedback)
 	}
 	return d.candidates(res.Candidates)
-}
-
-// count keeps the usage so far: a running total, and how the call is served.
-func (d *geminiDecoder) count(u *gemini.Usage) {
-	traffic := cmp.Or(u.TrafficType, d.usage.TrafficType)
-	if u.Counted {
-		d.usage = *u
-	}
-	d.usage.TrafficType = traffic
 }
 
 // answered reports whether any choice has begun.
