@@ -17,12 +17,12 @@ type lessons struct {
 	noIDs map[pupil]bool // models that refuse ids of calls
 }
 
-// pupil is who a lesson is about: a model, and the host that taught it, so that
-// one host teaches nothing about the models of another.
-type pupil struct{ base, publisher, name, resource string }
+// pupil is who a lesson is about: a model of the platform that taught it, which
+// teaches nothing about the models of another.
+type pupil struct{ universe, base, publisher, name, resource string }
 
 func pupilOf(in *request) pupil {
-	return pupil{in.target.BaseURL, in.model.publisher, in.model.name, in.model.resource}
+	return pupil{in.target.UniverseDomain, in.target.BaseURL, in.model.publisher, in.model.name, in.model.resource}
 }
 
 // maxLessons bounds what is remembered, since callers choose the names of models
