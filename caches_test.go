@@ -2,13 +2,10 @@ package gateway_test
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"net/http"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,149 +14,144 @@ import (
 
 	"github.com/b650d4bf/gateway"
 	"github.com/b650d4bf/gateway/catalog"
+	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
 )
 
-// shelf is a platform that keeps cached contents, and counts tokens by the byte.
-// It is a transport.
-type shelf struct {
-	mu   sync.Mutex
-	kept []string // display names in order; "" for one that is deleted
-	ends map[int]string
-	sent []string
-}
-
-func (s *shelf) RoundTrip(r *http.Request) (*http.Response, error) {
-	var body []byte
-	if r.Body != nil {
-		body, _ = io.ReadAll(r.Body)
-		_ = r.Body.Close()
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sent = append(s.sent, r.Method+" "+r.URL.RequestURI())
-	status, answer := s.answer(r, string(body))
-	return &http.Response{
-		StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, ContentLength: -1, Request: r,
-		Body: io.NopCloser(strings.NewReader(answer)),
-	}, nil
-}
-
-const shelfPlace = "projects/my-project/locations/global/"
-
-func (s *shelf) answer(r *http.Request, body string) (int, string) {
-	path := strings.TrimPrefix(r.URL.Path, "/v1/"+shelfPlace)
-	if strings.HasSuffix(path, ":countTokens") {
-		return 200, fmt.Sprintf(`{"totalTokens":%d,"promptTokensDetails":[{"modality":"TEXT","tokenCount":%[1]d}]}`, len(body)/4)
-	}
-	if path == "cachedContents" && r.Method == http.MethodPost {
-		s.kept = append(s.kept, member(body, "displayName"))
-		s.note(len(s.kept)-1, body)
-		return 200, s.show(len(s.kept) - 1)
-	}
-	if path == "cachedContents" {
-		return 200, s.page(r.URL.Query().Get("pageToken"))
-	}
-	id, err := strconv.Atoi(strings.TrimPrefix(path, "cachedContents/"))
-	if err != nil || id >= len(s.kept) || s.kept[id] == "" {
-		return 404, `{"error":{"code":404,"message":"Not found: cached content metadata for it.","status":"NOT_FOUND"}}`
-	}
-	switch r.Method {
-	case http.MethodDelete:
-		s.kept[id] = ""
-		return 200, `{}`
-	case http.MethodPatch:
-		s.note(id, body)
-	}
-	return 200, s.show(id)
-}
-
-// note keeps when a cached content ends.
-func (s *shelf) note(id int, body string) {
-	if s.ends == nil {
-		s.ends = map[int]string{}
-	}
-	ttl, _ := time.ParseDuration(member(body, "ttl"))
-	s.ends[id] = time.Date(2026, 11, 21, 15, 0, 0, 5000000, time.UTC).Add(ttl).Format(time.RFC3339Nano)
-}
-
-func (s *shelf) show(id int) string {
-	return fmt.Sprintf(`{"name":"%scachedContents/%d","displayName":%q,"expireTime":%q,"usageMetadata":{"totalTokenCount":5000}}`,
-		shelfPlace, id, s.kept[id], s.ends[id])
-}
-
-// page shows two places of the shelf; one whose contents are deleted is empty.
-func (s *shelf) page(token string) string {
-	first, _ := strconv.Atoi(token)
-	var list []string
-	for id := first; id < min(first+2, len(s.kept)); id++ {
-		if s.kept[id] != "" {
-			list = append(list, s.show(id))
-		}
-	}
-	next := ""
-	if first+2 < len(s.kept) {
-		next = fmt.Sprintf(`,"nextPageToken":"%d"`, first+2)
-	}
-	return `{"cachedContents":[` + strings.Join(list, ",") + `]` + next + `}`
-}
-
-// member finds the text of a member.
-func member(body, name string) string {
-	_, rest, _ := strings.Cut(body, `"`+name+`":"`)
-	value, _, _ := strings.Cut(rest, `"`)
-	return value
-}
-
-// shelved returns a client of a shelf.
-func shelved(opts ...gateway.ClientOption) (*gateway.Client, *shelf) {
-	s := new(shelf)
+// platformClient returns a client of the emulator.
+func platformClient(t *testing.T, srv *vertextest.Server, opts ...gateway.ClientOption) *gateway.Client {
+	t.Helper()
+	t.Cleanup(srv.Close)
 	client, err := gateway.New(append([]gateway.ClientOption{
-		gateway.WithHTTPClient(&http.Client{Transport: s}),
-		gateway.WithProjectID("my-project"), gateway.WithRegion("global"), gateway.WithAccessToken("token"),
+		gateway.WithProjectID("p"), gateway.WithRegion("global"), gateway.WithAccessToken("token"),
+		gateway.WithHTTPClient(&http.Client{Transport: srv.Transport()}),
 	}, opts...)...)
 	if err != nil {
-		panic(err)
+		t.Fatal(err)
 	}
-	return client, s
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// calls lists the methods and paths of the requests so far.
+func calls(srv *vertextest.Server) []string {
+	var list []string
+	for _, r := range srv.Requests() {
+		list = append(list, strings.TrimSuffix(r.Method+" "+r.Path+"?"+r.Query, "?"))
+	}
+	return list
 }
 
 func book(title string) *gateway.CachedContentRequest {
 	return &gateway.CachedContentRequest{
-		Model: "gemini-2.5-flash", Messages: []gateway.Message{gateway.UserMessage("a book")}, DisplayName: title, TTL: time.Hour,
+		Model: "gemini-2.5-flash", Messages: []gateway.Message{gateway.UserMessage(strings.Repeat("A long book. ", 1000))}, DisplayName: title, TTL: time.Hour,
 	}
 }
 
+// TestACacheServesConversations goes the way of a cache from its creation to its
+// end, as the platform has it.
+func TestACacheServesConversations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, ctx := platformClient(t, vertextest.New(vertextest.WithCacheMinimum(100))), t.Context()
+		made, err := client.Caches.Create(ctx, &gateway.CachedContentRequest{
+			Model: "gemini-2.5-flash", TTL: time.Hour,
+			Messages: []gateway.Message{
+				gateway.SystemMessage("Answer from the handbook."),
+				gateway.UserMessage(strings.Repeat("All about the handbook. ", 100)),
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask := func() (*gateway.ChatCompletion, error) {
+			q := &gateway.ChatCompletionRequest{Model: "gemini-2.5-flash", Messages: []gateway.Message{gateway.UserMessage("What is new?")}}
+			if err := q.Extra.Set("cached_content", []byte(`"`+made.Name+`"`)); err != nil {
+				t.Fatal(err)
+			}
+			return client.Chat.Completions.Create(ctx, q)
+		}
+		answer, err := ask()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u := answer.Usage; u.PromptTokensDetails.CachedTokens != made.Usage.TotalTokens || u.PromptTokens <= made.Usage.TotalTokens {
+			t.Errorf("usage %+v of a cache with %d tokens", u, made.Usage.TotalTokens)
+		}
+		longer, err := client.Caches.Extend(ctx, made.Name, gateway.CachedContentExpiry{TTL: 3 * time.Hour})
+		if err != nil || !longer.ExpireTime.After(made.ExpireTime) {
+			t.Errorf("%v: %v, after %v", err, longer, made.ExpireTime)
+		}
+		listed := 0
+		for c, err := range client.Caches.List(ctx) {
+			if err != nil || c.Name != made.Name {
+				t.Errorf("%v %v", c, err)
+			}
+			listed++
+		}
+		if listed != 1 {
+			t.Errorf("%d are listed", listed)
+		}
+		time.Sleep(2 * time.Hour)
+		if _, err := ask(); err != nil {
+			t.Errorf("before its end: %v", err)
+		}
+		time.Sleep(2 * time.Hour)
+		if _, err := ask(); !errors.Is(err, gateway.ErrCacheNotFound) {
+			t.Errorf("after its end: %v", err)
+		}
+	})
+}
+
 func TestCaches_live(t *testing.T) {
-	client, s := shelved()
-	defer client.Close()
-	ctx := t.Context()
-	made, err := client.Caches.Create(ctx, book("one"))
+	synctest.Test(t, func(t *testing.T) {
+		srv := vertextest.New()
+		client, ctx := platformClient(t, srv), t.Context()
+		made, err := client.Caches.Create(ctx, book("one"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if made.Meta.RequestID == "" || len(made.Meta.Attempts) != 1 || made.Meta.Provider != "vertex-ai" {
+			t.Errorf("meta %+v", made.Meta)
+		}
+		if !made.ExpireTime.Equal(time.Now().Add(time.Hour)) || made.Usage.TotalTokens == 0 {
+			t.Errorf("%+v", made)
+		}
+		later, err := client.Caches.Extend(ctx, made.Name, gateway.CachedContentExpiry{TTL: 3 * time.Hour})
+		if err != nil || !later.ExpireTime.Equal(made.ExpireTime.Add(2*time.Hour)) {
+			t.Errorf("extended to %v, %v", later, err)
+		}
+		id := made.Name[strings.LastIndexByte(made.Name, '/')+1:]
+		if err := client.Caches.Delete(ctx, "cachedContents/"+id); err != nil {
+			t.Error(err)
+		}
+		_, err = client.Caches.Get(ctx, id)
+		e, _ := errors.AsType[*gateway.Error](err)
+		if e == nil || !errors.Is(err, gateway.ErrCacheNotFound) || e.StatusCode != 404 || e.RequestID == "" {
+			t.Errorf("get after delete: %v", err)
+		}
+		const place = "/v1/projects/p/locations/global/cachedContents"
+		want := []string{"POST " + place, "PATCH /v1/" + made.Name + "?updateMask=ttl", "DELETE " + place + "/" + id, "GET " + place + "/" + id}
+		if diff := cmp.Diff(want, calls(srv)); diff != "" {
+			t.Errorf("requests (-want +got)\n%s", diff)
+		}
+	})
+}
+
+func TestCountedTokensAreThoseOfTheAnswer(t *testing.T) {
+	client := platformClient(t, vertextest.New())
+	q := &gateway.ChatCompletionRequest{
+		Model: "gemini-2.5-flash",
+		Messages: []gateway.Message{
+			gateway.SystemMessage("Be brief."), gateway.UserMessage([]gateway.ContentPart{gateway.TextPart("What is it?"), gateway.ImagePart("gs://b/a.png")}),
+		},
+		Tools: []gateway.Tool{gateway.FunctionTool("f", "does it", []byte(`{"type":"object","properties":{"a":{"type":"string"}}}`))},
+	}
+	count, err := client.Chat.Completions.CountTokens(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if made.Meta.RequestID == "" || len(made.Meta.Attempts) != 1 || made.Meta.Provider != "vertex-ai" {
-		t.Errorf("meta %+v", made.Meta)
-	}
-	until := time.Date(2026, 11, 21, 16, 0, 0, 5000000, time.UTC)
-	if !made.ExpireTime.Equal(until) || made.Usage.TotalTokens != 5000 {
-		t.Errorf("%+v", made)
-	}
-	later, err := client.Caches.Extend(ctx, made.Name, gateway.CachedContentExpiry{TTL: 3 * time.Hour})
-	if err != nil || !later.ExpireTime.Equal(until.Add(2*time.Hour)) {
-		t.Errorf("extended to %v, %v", later, err)
-	}
-	if err := client.Caches.Delete(ctx, "cachedContents/0"); err != nil {
-		t.Error(err)
-	}
-	_, err = client.Caches.Get(ctx, "0")
-	e, _ := errors.AsType[*gateway.Error](err)
-	if e == nil || !errors.Is(err, gateway.ErrCacheNotFound) || e.StatusCode != 404 || e.RequestID == "" {
-		t.Errorf("get after delete: %v", err)
-	}
-	const one = "/v1/" + shelfPlace + "cachedContents/0"
-	want := []string{"POST /v1/" + shelfPlace + "cachedContents", "PATCH " + one + "?updateMask=ttl", "DELETE " + one, "GET " + one}
-	if diff := cmp.Diff(want, s.sent); diff != "" {
-		t.Errorf("requests (-want +got)\n%s", diff)
+	answer, err := client.Chat.Completions.Create(t.Context(), q)
+	if err != nil || count.TotalTokens == 0 || count.TotalTokens != answer.Usage.PromptTokens {
+		t.Errorf("%v: counted %d, used %+v", err, count.TotalTokens, answer.Usage)
 	}
 }
 
@@ -177,32 +169,46 @@ func titles(t *testing.T, client *gateway.Client, n int) (list []string, err err
 	return list, nil
 }
 
+// pages answers with the page of a token, and counts the requests.
+type pages struct {
+	of   map[string]string
+	sent int
+}
+
+func (p *pages) RoundTrip(r *http.Request) (*http.Response, error) {
+	p.sent++
+	return &http.Response{
+		StatusCode: 200, Header: http.Header{}, ContentLength: -1, Request: r,
+		Body: io.NopCloser(strings.NewReader(p.of[r.URL.Query().Get("pageToken")])),
+	}, nil
+}
+
 func TestCaches_listIsLazy(t *testing.T) {
-	client, s := shelved()
-	defer client.Close()
-	s.kept, s.ends = []string{"a", "b", "", "", "e"}, map[int]string{0: "2026-01-01T00:00:00Z", 1: "2026-01-01T00:00:00Z", 4: "2026-01-01T00:00:00Z"}
+	rt := &pages{of: map[string]string{
+		"":  `{"cachedContents":[{"name":"1","displayName":"a"},{"name":"2","displayName":"b"}],"nextPageToken":"x"}`,
+		"x": `{"nextPageToken":"y"}`,
+		"y": `{"cachedContents":[{"name":"3","displayName":"c"}]}`,
+	}}
+	client := platformClient(t, vertextest.New(), gateway.WithHTTPClient(&http.Client{Transport: rt}))
 	for _, tt := range []struct {
 		name  string
 		most  int
 		want  []string
 		pages int
 	}{
-		{"to its end, over an empty page", 9, []string{"a", "b", "e"}, 3},
+		{"to its end, over an empty page", 9, []string{"a", "b", "c"}, 3},
 		{"to the end of a page", 2, []string{"a", "b"}, 1},
 		{"to the middle of a page", 1, []string{"a"}, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s.sent = nil
+			rt.sent = 0
 			got, err := titles(t, client, tt.most)
-			if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
-				t.Errorf("%v (-want +got)\n%s", err, diff)
-			}
-			if len(s.sent) != tt.pages {
-				t.Errorf("requests %q, want %d", s.sent, tt.pages)
+			if diff := cmp.Diff(tt.want, got); err != nil || diff != "" || rt.sent != tt.pages {
+				t.Errorf("%v, %d pages of %d (-want +got)\n%s", err, rt.sent, tt.pages, diff)
 			}
 		})
 	}
-	s.ends[4] = "soon"
+	rt.of["y"] = `{"cachedContents":[{"name":"3","expireTime":"soon"}]}`
 	got, err := titles(t, client, 9)
 	if diff := cmp.Diff([]string{"a", "b"}, got); !errors.Is(err, gateway.ErrBadResponse) || diff != "" {
 		t.Errorf("a page that is broken: %v (-want +got)\n%s", err, diff)
@@ -210,9 +216,10 @@ func TestCaches_listIsLazy(t *testing.T) {
 }
 
 func TestCaches_listCanBeRangedAgain(t *testing.T) {
-	client, s := shelved()
-	defer client.Close()
-	s.kept, s.ends = []string{"a"}, map[int]string{0: "2026-01-01T00:00:00Z"}
+	client := platformClient(t, vertextest.New())
+	if _, err := client.Caches.Create(t.Context(), book("a")); err != nil {
+		t.Fatal(err)
+	}
 	list, n := client.Caches.List(t.Context()), 0
 	for range 2 {
 		for _, err := range list {
@@ -232,15 +239,15 @@ func TestCaches_goWhereTheProviderSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, s := shelved(gateway.WithCatalog(entries))
-	defer client.Close()
+	srv := vertextest.New()
+	client := platformClient(t, srv, gateway.WithCatalog(entries))
 	q := book("one")
 	q.Model = "@eu/gemini-2.5-flash"
 	_, _ = client.Caches.Create(t.Context(), q)
 	_, _ = client.Caches.Get(t.Context(), "1", gateway.WithProvider("@eu"))
 	_ = firstError(client.Caches.List(t.Context(), gateway.WithProvider("@eu")))
 	const place = "/v1/projects/theirs/locations/europe-west4/cachedContents"
-	if diff := cmp.Diff([]string{"POST " + place, "GET " + place + "/1", "GET " + place}, s.sent); diff != "" {
+	if diff := cmp.Diff([]string{"POST " + place, "GET " + place + "/1", "GET " + place}, calls(srv)); diff != "" {
 		t.Errorf("requests (-want +got)\n%s", diff)
 	}
 }
@@ -254,8 +261,8 @@ func firstError(list iter.Seq2[*gateway.CachedContent, error]) error {
 }
 
 func TestCaches_refuseBadInput(t *testing.T) {
-	client, s := shelved()
-	defer client.Close()
+	srv := vertextest.New()
+	client := platformClient(t, srv)
 	ctx, expiry := t.Context(), gateway.CachedContentExpiry{TTL: time.Hour}
 	caches := &client.Caches
 	four := book("")
@@ -284,35 +291,16 @@ func TestCaches_refuseBadInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, _ := errors.AsType[*gateway.Error](tt.run())
-			if e == nil || e.Code != tt.want || e.Param != tt.param || len(s.sent) != 0 {
-				t.Errorf("%v after %q, want %s about %s", e, s.sent, tt.want, tt.param)
+			if e == nil || e.Code != tt.want || e.Param != tt.param || len(calls(srv)) != 0 {
+				t.Errorf("%v after %q, want %s about %s", e, calls(srv), tt.want, tt.param)
 			}
 		})
 	}
 }
 
-// slowShelf takes an hour.
-type slowShelf struct{ shelf }
-
-func (s *slowShelf) RoundTrip(r *http.Request) (*http.Response, error) {
-	select {
-	case <-time.After(time.Hour):
-		return s.shelf.RoundTrip(r)
-	case <-r.Context().Done():
-		return nil, r.Context().Err()
-	}
-}
-
 func TestCaches_areBoundedInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, err := gateway.New(
-			gateway.WithHTTPClient(&http.Client{Transport: new(slowShelf)}), gateway.WithAccessToken("token"),
-			gateway.WithProjectID("my-project"), gateway.WithRegion("global"), gateway.WithTimeouts(gateway.Timeouts{FirstByte: time.Minute}),
-		)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer client.Close()
+		client := platformClient(t, vertextest.New(vertextest.WithLatency(time.Hour)), gateway.WithTimeouts(gateway.Timeouts{FirstByte: time.Minute}))
 		start := time.Now()
 		if _, err := client.Caches.Get(t.Context(), "1"); !errors.Is(err, gateway.ErrTimeout) || time.Since(start) != time.Minute {
 			t.Errorf("%v after %v", err, time.Since(start))
@@ -324,9 +312,8 @@ func TestCaches_areBoundedInTime(t *testing.T) {
 }
 
 func TestCountTokens_isRecorded(t *testing.T) {
-	client, s := shelved()
-	defer client.Close()
-	q := hello("gemini-2.5-flash")
+	srv := vertextest.New()
+	client, q := platformClient(t, srv), hello("gemini-2.5-flash")
 	q.Stream = true // which does not matter
 	got, err := client.Chat.Completions.CountTokens(t.Context(), q, gateway.WithRequestID("mine"))
 	if err != nil {
@@ -335,7 +322,8 @@ func TestCountTokens_isRecorded(t *testing.T) {
 	if got.TotalTokens == 0 || got.ByModality["text"] != got.TotalTokens || got.Meta.RequestID != "mine" || got.Meta.Model != q.Model {
 		t.Errorf("%+v", got)
 	}
-	if diff := cmp.Diff([]string{"POST /v1/" + shelfPlace + "publishers/google/models/gemini-2.5-flash:countTokens"}, s.sent); diff != "" {
+	want := []string{"POST /v1/projects/p/locations/global/publishers/google/models/gemini-2.5-flash:countTokens"}
+	if diff := cmp.Diff(want, calls(srv)); diff != "" {
 		t.Errorf("requests (-want +got)\n%s", diff)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/b650d4bf/gateway"
@@ -11,7 +12,7 @@ import (
 
 // A long document is kept once, and then named by each request about it.
 func ExampleCacheService_Create() {
-	client, _ := shelved() // in place of the platform
+	client, _ := emulated()
 	defer client.Close()
 	ctx := context.Background()
 
@@ -20,7 +21,7 @@ func ExampleCacheService_Create() {
 		DisplayName: "handbook",
 		Messages: []gateway.Message{
 			gateway.SystemMessage("Answer from the handbook."),
-			gateway.UserMessage([]gateway.ContentPart{gateway.ImagePart("gs://my-bucket/handbook.pdf")}),
+			gateway.UserMessage(strings.Repeat("All there is to know about it. ", 1000)),
 		},
 		TTL: time.Hour,
 	})
@@ -28,29 +29,27 @@ func ExampleCacheService_Create() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(cached.Name)
-	fmt.Println(cached.Usage.TotalTokens, "tokens until", cached.ExpireTime.Format(time.DateTime))
+	fmt.Println(cached.Usage.TotalTokens, "tokens for", cached.ExpireTime.Sub(cached.CreateTime).Round(time.Second))
 
 	cached, err = client.Caches.Extend(ctx, cached.Name, gateway.CachedContentExpiry{TTL: 2 * time.Hour})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("now until", cached.ExpireTime.Format(time.DateTime))
+	fmt.Println("now for", cached.ExpireTime.Sub(cached.UpdateTime).Round(time.Second))
 
 	fmt.Println(client.Caches.Delete(ctx, cached.Name))
 	_, err = client.Caches.Get(ctx, cached.Name)
 	fmt.Println(errors.Is(err, gateway.ErrCacheNotFound))
 	// Output:
-	// projects/my-project/locations/global/cachedContents/0
-	// 5000 tokens until 2026-11-21 16:00:00
-	// now until 2026-11-21 17:00:00
+	// 7756 tokens for 1h0m0s
+	// now for 2h0m0s
 	// <nil>
 	// true
 }
 
 func ExampleCacheService_List() {
-	client, _ := shelved() // in place of the platform
+	client, _ := emulated()
 	defer client.Close()
 	ctx := context.Background()
 	for _, title := range []string{"handbook", "contract", "novel"} {
@@ -74,7 +73,7 @@ func ExampleCacheService_List() {
 }
 
 func ExampleCompletionsService_CountTokens() {
-	client, _ := shelved() // in place of the platform
+	client, _ := emulated()
 	defer client.Close()
 
 	count, err := client.Chat.Completions.CountTokens(context.Background(), &gateway.ChatCompletionRequest{
@@ -87,5 +86,5 @@ func ExampleCompletionsService_CountTokens() {
 	}
 	fmt.Println(count.TotalTokens, count.ByModality)
 	// Output:
-	// 21 map[text:21]
+	// 8 map[text:8]
 }

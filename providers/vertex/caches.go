@@ -39,12 +39,17 @@ func (p *Provider) CreateCachedContent(ctx context.Context, t *providers.Target,
 	if err != nil {
 		return nil, err
 	}
-	e := p.gemini.encoder(&c.in, &c.out)
-	e.purpose = toCache
-	if err := c.write(&e.w, func() error { return e.cacheBody(t, req) }); err != nil {
-		return nil, err
-	}
-	return p.cached(ctx, u, c)
+	var out *providers.CachedContent
+	err = p.taught(c, func() (err error) {
+		c.out = outgoing{}
+		e := p.gemini.encoder(&c.in, &c.out)
+		e.purpose = toCache
+		if err = c.write(&e.w, func() error { return e.cacheBody(t, req) }); err == nil {
+			out, err = p.cached(ctx, u, c)
+		}
+		return err
+	})
+	return out, err
 }
 
 // cacheBody writes the body of a new cached content.

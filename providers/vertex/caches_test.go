@@ -190,6 +190,26 @@ func TestCachedContentsAreDeleted(t *testing.T) {
 	}
 }
 
+func TestADeletionNeedsNoAnswer(t *testing.T) {
+	for _, tt := range []struct {
+		status int
+		body   string
+		ok     bool
+	}{{200, "", true}, {200, "{}", true}, {200, " \n", true}, {204, "", true}, {200, `{"error":null}`, true}, {202, "", false}, {200, "<html>", false}} {
+		rt := &shares{each: []func(*http.Request) (*http.Response, error){says(tt.status, tt.body)}}
+		if err := newProvider(t, rt).DeleteCachedContent(t.Context(), target(""), "1"); (err == nil) != tt.ok {
+			t.Errorf("%d %q: %v", tt.status, tt.body, err)
+		}
+	}
+	rt := &shares{each: []func(*http.Request) (*http.Response, error){says(200, ""), says(204, "")}}
+	p := newProvider(t, rt)
+	for range rt.each {
+		if _, err := p.GetCachedContent(t.Context(), target(""), "1"); code(err) != providers.ErrBadResponse {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 func TestCachedContentsAreListedInPages(t *testing.T) {
 	for _, tt := range []struct {
 		name, token, query, answer string

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -39,18 +40,16 @@ func (c *call) share(i int, own *call) {
 }
 
 // eachShare runs f for each request at once and waits for all of them. The first
-// failure ends the others and is returned.
-func eachShare(ctx context.Context, shares int, f func(ctx context.Context, i int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+// failure is returned, and ends the others by cancel.
+func eachShare(shares int, cancel context.CancelFunc, f func(i int) error) error {
 	var wg sync.WaitGroup
 	var once sync.Once
 	var first error
 	for i := range shares {
 		wg.Go(func() {
-			if err := f(ctx, i); err != nil {
-				once.Do(func() { first = err })
-				cancel(err)
+			if err := f(i); err != nil {
+				once.Do(func() { first = err }) // before the others fail by it
+				cancel()
 			}
 		})
 	}
@@ -62,7 +61,9 @@ func eachShare(ctx context.Context, shares int, f func(ctx context.Context, i in
 // choices of all.
 func (p *Provider) completeShared(ctx context.Context, c *call, shares int) (*providers.ChatCompletion, error) {
 	answers := make([]*providers.ChatCompletion, shares)
-	err := eachShare(ctx, shares, func(ctx context.Context, i int) (err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	err := eachShare(shares, cancel, func(i int) (err error) {
 		own := new(call)
 		c.share(i, own)
 		answers[i], err = p.complete(ctx, own)
@@ -82,8 +83,7 @@ func (p *Provider) completeShared(ctx context.Context, c *call, shares int) (*pr
 	return whole, nil
 }
 
-// addUsage adds up what several requests used. Members beyond the schema are
-// the first one's.
+// addUsage adds up what several requests used.
 func addUsage(a, b *providers.Usage) *providers.Usage {
 	switch {
 	case a == nil:
@@ -96,21 +96,42 @@ func addUsage(a, b *providers.Usage) *providers.Usage {
 	a.TotalTokens += b.TotalTokens
 	a.PromptTokensDetails.CachedTokens += b.PromptTokensDetails.CachedTokens
 	a.PromptTokensDetails.AudioTokens += b.PromptTokensDetails.AudioTokens
+	a.PromptTokensDetails.Extra = addCounters(a.PromptTokensDetails.Extra, b.PromptTokensDetails.Extra)
 	a.CompletionTokensDetails.ReasoningTokens += b.CompletionTokensDetails.ReasoningTokens
 	a.CompletionTokensDetails.AudioTokens += b.CompletionTokensDetails.AudioTokens
+	a.CompletionTokensDetails.Extra = addCounters(a.CompletionTokensDetails.Extra, b.CompletionTokensDetails.Extra)
+	a.Extra = addCounters(a.Extra, b.Extra)
 	return a
+}
+
+// addCounters adds up the members that are whole numbers. Of others, the first
+// set's stay.
+func addCounters(a, b providers.Extra) providers.Extra {
+	var sum providers.Extra
+	for name, value := range a.All() {
+		more, _ := b.Get(name)
+		x, y := jsonx.NewReader(value), jsonx.NewReader(more)
+		if n := x.Int() + y.Int(); x.Err() == nil && y.Err() == nil {
+			value = strconv.AppendInt(nil, n, 10)
+		}
+		sum = jsonx.AppendMember(sum, name, value)
+	}
+	for name, value := range b.All() {
+		if _, ok := a.Get(name); !ok {
+			sum = jsonx.AppendMember(sum, name, value)
+		}
+	}
+	return sum
 }
 
 // streamShared opens several streams at once and reads them by turns.
 func (p *Provider) streamShared(ctx context.Context, c *call, shares int) (providers.ChunkReader, error) {
 	s := &sharedReader{each: c.in.choices, open: make([]*reader, shares), ended: make([]bool, shares), left: shares}
 	ctx, s.cancel = context.WithCancel(ctx)
-	// The streams outlive eachShare, and so must their context.
-	err := eachShare(ctx, shares, func(_ context.Context, i int) error {
+	err := eachShare(shares, s.cancel, func(i int) error {
 		r := new(reader)
 		c.share(i, &r.call)
 		if err := p.start(ctx, r); err != nil {
-			s.cancel()
 			return err
 		}
 		s.open[i] = r
@@ -200,7 +221,7 @@ func isStreamEnd(err error) bool {
 
 // Close releases every connection. It may be called from another goroutine.
 func (s *sharedReader) Close() error {
-	s.cancel()
+	defer s.cancel() // behind them, since their readers say better why they end
 	var errs []error
 	for _, r := range s.open {
 		if r != nil {

@@ -24,13 +24,17 @@ func (p *Provider) CountTokens(ctx context.Context, t *providers.Target, req *pr
 	if err != nil {
 		return nil, err
 	}
-	e := p.gemini.encoder(&c.in, &c.out)
-	e.purpose = toCount
-	if err := c.write(&e.w, e.countBody); err != nil {
-		return nil, err
-	}
 	var wire gemini.TokenCount
-	if err := p.exchange(ctx, u, c, wire.Decode); err != nil {
+	err = p.taught(c, func() error {
+		c.out = outgoing{}
+		e := p.gemini.encoder(&c.in, &c.out)
+		e.purpose = toCount
+		if err := c.write(&e.w, e.countBody); err != nil {
+			return err
+		}
+		return p.exchange(ctx, u, c, wire.Decode)
+	})
+	if err != nil {
 		return nil, err
 	}
 	if !wire.HasTotal {

@@ -1,6 +1,7 @@
 package vertex
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"net/url"
@@ -15,7 +16,7 @@ func (c *call) write(w *jsonx.Writer, body func() error) error {
 	w.Reset(buf.B)
 	err := body()
 	buf.B = w.Bytes()
-	c.payload.Hold(buf)
+	c.hold(buf)
 	if err != nil {
 		c.payload.Release()
 	}
@@ -34,11 +35,14 @@ func (p *Provider) exchange(ctx context.Context, u *url.URL, c *call, decode fun
 	if err := c.res.ReadInto(buf, p.limit); err != nil {
 		return named(err)
 	}
+	if c.method == http.MethodDelete && len(bytes.TrimSpace(buf.B)) == 0 {
+		return nil // it is gone, and there is nothing to say
+	}
 	r := jsonx.NewReader(buf.B)
 	if r.Kind() != jsonx.Object {
 		return unreadable(http.StatusOK, buf.B)
 	}
-	if raw, ok := jsonx.Lookup(buf.B, "error"); ok {
+	if raw, ok := jsonx.Lookup(buf.B, "error"); ok && string(raw) != "null" {
 		return rawError(http.StatusOK, raw)
 	}
 	if decode(&r); r.End() != nil {

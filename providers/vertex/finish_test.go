@@ -2,6 +2,7 @@ package vertex
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -187,4 +188,30 @@ func jsonOf(t *testing.T, u *providers.Usage) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+func TestACallThatIsBrokenOffIsNotOne(t *testing.T) {
+	for _, tt := range []struct{ reason, finish string }{ // finish "" is an error
+		{"STOP", "tool_calls"}, {"MAX_TOKENS", "length"}, {"SAFETY", "content_filter"},
+		{"MALFORMED_FUNCTION_CALL", ""}, {"MALFORMED_RESPONSE", ""}, {"OTHER", ""}, {"SOMETHING_NEW", ""},
+	} {
+		d := decoderOf(t, false, false)
+		d.signed = rememberFunc(func(c *providers.ToolCall) {
+			if tt.finish == "" {
+				t.Errorf("%s: told of %+v", tt.reason, c)
+			}
+		})
+		_, whole, err := foldOf(d,
+			event(false, `{"functionCall":{"name":"pay","willContinue":true},"thoughtSignature":"c2ln"}`),
+			event(false, `{"functionCall":{"willContinue":true,"partialArgs":[{"jsonPath":"$.to","stringValue":"al","willContinue":true}]}}`),
+			`{"candidates":[{"finishReason":"`+tt.reason+`"}]}`)
+		switch {
+		case tt.finish == "":
+			if e, ok := errors.AsType[*providers.Error](err); !ok || e.Code != providers.ErrBadResponse || e.NativeStatus != tt.reason {
+				t.Errorf("%s: %v, want %s", tt.reason, err, providers.ErrBadResponse)
+			}
+		case err != nil || whole.Choices[0].FinishReason != tt.finish:
+			t.Errorf("%s: %v, want %s", tt.reason, err, tt.finish)
+		}
+	}
 }

@@ -45,10 +45,13 @@ func (d *geminiDecoder) finish() ([]*providers.ChatCompletionChunk, error) {
 		if s.finish == "" && !d.whole {
 			return nil, cutError()
 		}
+		if s.brokeOff() {
+			return nil, brokenError("the model broke off within a tool call", providers.ErrBadResponse, s.finish)
+		}
 		s.end(room.choiceOf(s.index))
 	}
 	if reason := d.broken(); reason != "" {
-		return nil, brokenError(reason)
+		return nil, brokenError("the model gave no answer", providers.ErrEmptyResponse, reason)
 	}
 	d.held = room
 	d.emit()
@@ -80,8 +83,15 @@ func (d *geminiDecoder) broken() string {
 	return d.choices[0].finish
 }
 
-func brokenError(reason string) error {
-	e := answerError(providers.ErrEmptyResponse, "the model gave no answer: "+reason)
+// brokeOff reports whether the answer ended within a call, and not by a limit
+// that the finish reason tells of: the call would look as if it was whole.
+func (s *geminiChoice) brokeOff() bool {
+	_, told := finishReasons[s.finish]
+	return s.pending != nil && !told && s.finish != "STOP" && s.finish != ""
+}
+
+func brokenError(message string, code providers.Code, reason string) error {
+	e := answerError(code, message+": "+reason)
 	e.NativeStatus = reason
 	return e
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -15,36 +14,79 @@ import (
 // which it differs from the model table. They last as long as the provider.
 type lessons struct {
 	mu    sync.RWMutex
-	noIDs map[string]bool // by publisher/name: models that refuse ids of calls
-	// noBetas are beta features that are refused, by betaKey.
-	noBetas map[string][]string
+	noIDs map[pupil]bool // models that refuse ids of calls
+	// noBetas are the beta features that a model refuses to a project.
+	noBetas map[betaPupil][]string
 }
+
+// pupil is who a lesson is about: a model of the platform that taught it, which
+// teaches nothing about the models of another.
+type pupil struct{ universe, base, publisher, name, resource string }
+
+// betaPupil is a model in a project: some features are for some projects.
+type betaPupil struct {
+	pupil
+	project string
+}
+
+func pupilOf(in *request) pupil {
+	return pupil{in.target.UniverseDomain, in.target.BaseURL, in.model.publisher, in.model.name, in.model.resource}
+}
+
+// maxLessons bounds what is remembered, since callers choose the names of models
+// and hosts. Beyond it, a call learns for itself alone.
+const maxLessons = 1000
 
 // apply corrects the facts of the model, and of what may be asked of it.
 func (l *lessons) apply(in *request) {
-	m := &in.model
-	if m.family == familyClaude {
+	if in.model.family == familyClaude {
 		l.mu.RLock()
 		if len(l.noBetas) > 0 {
-			in.noBetas = slices.Clip(l.noBetas[betaKey(in)])
+			in.noBetas = slices.Clip(l.noBetas[betaPupil{pupilOf(in), in.target.ProjectID}])
 		}
 		l.mu.RUnlock()
 	}
-	if !m.facts.CallIDs {
+	if !in.model.facts.CallIDs {
 		return
 	}
 	l.mu.RLock()
-	known := len(l.noIDs) > 0 && l.noIDs[m.publisher+"/"+m.name+m.resource]
+	known := len(l.noIDs) > 0 && l.noIDs[pupilOf(in)]
 	l.mu.RUnlock()
 	if known {
-		m.facts = withoutIDs(m.facts)
+		in.withoutIDs()
 	}
 }
 
-func withoutIDs(facts *catalog.Model) *catalog.Model {
-	own := *facts
+// learn remembers that the model refuses ids of calls.
+func (l *lessons) learn(in *request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.noIDs == nil {
+		l.noIDs = map[pupil]bool{}
+	}
+	if len(l.noIDs) < maxLessons {
+		l.noIDs[pupilOf(in)] = true
+	}
+}
+
+// withoutIDs gives the request facts of its own.
+func (in *request) withoutIDs() {
+	own := *in.model.facts
 	own.CallIDs = false
-	return &own
+	in.model.facts = &own
+}
+
+// taught makes a try, and one more after each refusal that teaches something
+// about the model. A lesson is learnt once, so the tries are few.
+func (p *Provider) taught(c *call, try func() error) error {
+	for {
+		err := try()
+		lesson := p.learnt.from(&c.in, err)
+		if lesson == nil {
+			return err
+		}
+		c.known = append(slices.Clip(c.known), *lesson) // other shares have it too
+	}
 }
 
 // from looks at a refusal for something that another try can do better, and
@@ -63,18 +105,13 @@ func (l *lessons) from(in *request, err error) *providers.Warning {
 	text := strings.ToLower(e.Message)
 	switch {
 	case in.model.facts.CallIDs && refusesIDs(text):
-		l.mu.Lock()
-		if l.noIDs == nil {
-			l.noIDs = map[string]bool{}
-		}
-		l.noIDs[in.model.publisher+"/"+in.model.name+in.model.resource] = true
-		l.mu.Unlock()
-		in.model.facts = withoutIDs(in.model.facts)
+		l.learn(in)
+		in.withoutIDs()
 		return &providers.Warning{
 			Code: providers.WarnAdjusted, Param: "messages",
 			Message: "the platform refused the ids of tool calls and was asked again without them; the model's row says that it takes them",
 		}
-	case !in.distrust && in.model.facts.NeedsSignatures && refusesSignature(text):
+	case !in.distrust && refusesSignature(text):
 		in.distrust = true
 		return &providers.Warning{
 			Code: providers.WarnSignature, Param: "messages",
@@ -91,18 +128,7 @@ func (l *lessons) fromClaude(in *request, message string) *providers.Warning {
 	names := slices.DeleteFunc(refusedBetas(message), func(name string) bool { return slices.Contains(in.noBetas, name) })
 	switch {
 	case len(names) > 0:
-		l.mu.Lock()
-		if l.noBetas == nil {
-			l.noBetas = map[string][]string{}
-		}
-		known := slices.Clip(l.noBetas[betaKey(in)])
-		for _, name := range names {
-			if !slices.Contains(known, name) && len(known) < maxNoBetas {
-				known = append(known, name)
-			}
-		}
-		l.noBetas[betaKey(in)] = known
-		l.mu.Unlock()
+		l.learnBetas(in, names)
 		in.noBetas = append(slices.Clip(in.noBetas), names...)
 		return &providers.Warning{
 			Code: providers.WarnUnsupported, Param: "anthropic-beta",
@@ -118,9 +144,24 @@ func (l *lessons) fromClaude(in *request, message string) *providers.Warning {
 	return nil
 }
 
-// betaKey names the model in the project: some features are for some projects.
-func betaKey(in *request) string {
-	return in.model.name + in.model.resource + " " + in.target.ProjectID
+// learnBetas remembers that the model refuses the beta features to the project.
+func (l *lessons) learnBetas(in *request, names []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.noBetas == nil {
+		l.noBetas = map[betaPupil][]string{}
+	}
+	key := betaPupil{pupilOf(in), in.target.ProjectID}
+	known := slices.Clip(l.noBetas[key])
+	if known == nil && len(l.noBetas) >= maxLessons {
+		return
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) && len(known) < maxNoBetas {
+			known = append(known, name)
+		}
+	}
+	l.noBetas[key] = known
 }
 
 // maxNoBetas bounds what is remembered for a model.

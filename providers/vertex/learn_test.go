@@ -37,6 +37,8 @@ const calledTool = `"messages":[{"role":"user","content":"hi"},` +
 	`{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}","thought_signature":"c2ln"}}]},` +
 	`{"role":"tool","tool_call_id":"c1","content":"ok"}]`
 
+const refusesIDs = `400 Invalid JSON payload received. Unknown name "id" at 'contents[1].parts[0].function_call': Cannot find field.`
+
 func askAgain(t *testing.T, model string, rt http.RoundTripper, times int) []string {
 	t.Helper()
 	p := newProvider(t, rt)
@@ -59,8 +61,7 @@ func askAgain(t *testing.T, model string, rt http.RoundTripper, times int) []str
 }
 
 func TestRefusedIDsAreLearnt(t *testing.T) {
-	const refusal = `400 Invalid JSON payload received. Unknown name "id" at 'contents[1].parts[0].function_call': Cannot find field.`
-	rt := &script{answers: []string{refusal, okAnswer}}
+	rt := &script{answers: []string{refusesIDs, okAnswer}}
 	got := askAgain(t, "gemini-3-flash", rt, 2)
 	if diff := cmp.Diff([]string{"ok " + providers.WarnAdjusted, "ok "}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -86,12 +87,81 @@ func TestARefusedSignatureIsReplacedOnce(t *testing.T) {
 			t.Errorf("sent %q", rt.sent)
 		}
 	}
+	t.Run("by none where the model insists on none", func(t *testing.T) {
+		rt := &script{answers: []string{"400 Corrupted thought signature.", okAnswer}}
+		got := askAgain(t, "gemini-2.5-flash", rt, 1)
+		if diff := cmp.Diff([]string{"ok " + providers.WarnSignature}, got); diff != "" || strings.Contains(rt.sent[1], "thoughtSignature") {
+			t.Errorf("(-want +got)\n%s\nsent %q", diff, rt.sent)
+		}
+	})
 	t.Run("and not again", func(t *testing.T) {
 		rt := &script{answers: []string{"400 Corrupted thought signature."}}
 		if got := askAgain(t, "gemini-3.8-flash", rt, 1); len(rt.sent) != 2 || got[0] != "error invalid_request" {
 			t.Errorf("%v after %d requests", got, len(rt.sent))
 		}
 	})
+}
+
+// lateReader refuses the first request and reads its body while the second one
+// is on its way, as a transport may that still writes what nobody waits for.
+type lateReader struct {
+	script
+	late chan string
+}
+
+func (l *lateReader) RoundTrip(r *http.Request) (*http.Response, error) {
+	if l.late == nil {
+		body := r.Body
+		l.late, r.Body = make(chan string, 1), io.NopCloser(strings.NewReader(""))
+		go func() {
+			text, _ := io.ReadAll(body)
+			_ = body.Close()
+			l.late <- string(text)
+		}()
+	}
+	return l.script.RoundTrip(r)
+}
+
+func TestASecondTryHasABodyOfItsOwn(t *testing.T) {
+	rt := &lateReader{script: script{answers: []string{refusesIDs, okAnswer}}}
+	if diff := cmp.Diff([]string{"ok " + providers.WarnAdjusted}, askAgain(t, "gemini-3-flash", rt, 1)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if late := <-rt.late; late != "" && strings.Count(late, `"id":"c1"`) != 2 || len(rt.sent) != 2 || strings.Contains(rt.sent[1], `"id":"c1"`) {
+		t.Errorf("sent %q and %q", late, rt.sent)
+	}
+}
+
+func TestEachLessonIsLearntInOneCall(t *testing.T) {
+	rt := &script{answers: []string{refusesIDs, "400 Corrupted thought signature.", okAnswer}}
+	want := []string{"ok " + strings.Join([]string{providers.WarnAdjusted, providers.WarnSignature, providers.WarnSignature}, " ")}
+	if diff := cmp.Diff(want, askAgain(t, "gemini-3.8-flash", rt, 1)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestALessonIsOfOnePlatform(t *testing.T) {
+	rt := &script{answers: []string{refusesIDs, okAnswer}}
+	p := newProvider(t, rt)
+	for _, base := range []string{"https://strange.example", ""} {
+		to := target("gemini-3-flash")
+		to.BaseURL = base
+		if _, err := p.ChatCompletion(t.Context(), to, decodeRequest(t, []byte(`{"model":"gemini-3-flash",`+calledTool+`}`))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := strings.Count(rt.sent[2], `"id":"c1"`); n != 2 {
+		t.Errorf("%d ids go to the platform itself: %s", n, rt.sent[2])
+	}
+}
+
+func TestCountingLearnsToo(t *testing.T) {
+	rt := &script{answers: []string{refusesIDs, `{"totalTokens":3}`}}
+	q := decodeRequest(t, []byte(`{"model":"gemini-3-flash",`+calledTool+`}`))
+	got, err := newProvider(t, rt).CountTokens(t.Context(), target("gemini-3-flash"), q)
+	if err != nil || got.TotalTokens != 3 || len(got.Meta.Warnings) != 1 || got.Meta.Warnings[0].Code != providers.WarnAdjusted {
+		t.Errorf("%+v, %v", got, err)
+	}
 }
 
 func TestOtherRefusalsAreNotAskedAgain(t *testing.T) {

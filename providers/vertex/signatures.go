@@ -69,13 +69,14 @@ func (p *Provider) SignatureStats() SignatureStats {
 }
 
 // issuer names who can read a signature that the model gives: a family of
-// models, for one project. Signatures of others are never looked at.
+// models, for one project at one platform. Signatures of others are never looked
+// at.
 func (in *request) issuer() string {
 	project := in.target.ProjectID
 	if in.model.resource != "" {
 		project = in.model.resource // of a tuned model, which is the project's own
 	}
-	return providerName + " gemini " + project
+	return providerName + " gemini " + in.target.UniverseDomain + " " + in.target.BaseURL + " " + project
 }
 
 func (in *request) signatureKey(c *providers.ToolCall) vault.Key {

@@ -185,9 +185,21 @@ type call struct {
 	known   []providers.Warning // of the model, whatever is asked of it
 	res     *transport.Response
 	decoder decoder
-	payload transport.Payload // zero for a request without a body
-	method  string            // POST when empty
-	bearer  [1]string         // the authorization header's value
+	payload *transport.Payload // nil for a request without a body
+	room    transport.Payload  // of the first try
+	method  string             // POST when empty
+	bearer  [1]string          // the authorization header's value
+}
+
+// hold makes buf the body of the next try. Each try has a payload of its own,
+// since a transport may still read that of a refused one.
+func (c *call) hold(buf *jsonx.Buffer) {
+	if c.payload == nil {
+		c.payload = &c.room
+	} else {
+		c.payload = new(transport.Payload)
+	}
+	c.payload.Hold(buf)
 }
 
 // warnings are all that the caller is told.
@@ -246,20 +258,14 @@ func (p *Provider) prepare(t *providers.Target, req *providers.ChatCompletionReq
 	return shares, err
 }
 
-// open translates the request and sends it. A refusal that teaches something
-// about the model is followed by one more try.
+// open translates the request and sends it.
 func (p *Provider) open(ctx context.Context, c *call) error {
 	verb, query := p.family(&c.in.model).verb(c.in.stream)
 	u, err := endpoint(c.in.target, &c.in.model, verb, query)
 	if err != nil {
 		return err
 	}
-	err = p.attempt(ctx, c, u)
-	if lesson := p.learnt.from(&c.in, err); lesson != nil {
-		c.known = append(c.known, *lesson)
-		err = p.attempt(ctx, c, u)
-	}
-	if err != nil {
+	if err := p.taught(c, func() error { return p.attempt(ctx, c, u) }); err != nil {
 		return err
 	}
 	c.decoder = p.family(&c.in.model).newDecoder(&c.in, &c.out)
@@ -280,7 +286,7 @@ func (p *Provider) attempt(ctx context.Context, c *call, u *url.URL) error {
 	var err error
 	c.out = outgoing{}
 	buf.B, err = p.family(&c.in.model).encode(&c.in, &c.out, buf.B)
-	c.payload.Hold(buf)
+	c.hold(buf)
 	if err != nil {
 		c.payload.Release()
 		return err
@@ -289,7 +295,7 @@ func (p *Provider) attempt(ctx context.Context, c *call, u *url.URL) error {
 	return err
 }
 
-// send sends the payload and returns an answer with status 200. A token that
+// send sends the payload and returns an answer that is no refusal. A token that
 // the platform refuses is renewed once.
 func (p *Provider) send(ctx context.Context, c *call, u *url.URL) (*transport.Response, error) {
 	defer c.payload.Release()
@@ -303,12 +309,12 @@ func (p *Provider) send(ctx context.Context, c *call, u *url.URL) (*transport.Re
 		maps.Copy(header, c.out.header)
 		c.payload.Retain()
 		res, err := p.client.Do(ctx, &transport.Request{
-			Method: c.method, URL: u, Header: header, Body: &c.payload, Stream: c.in.stream, Timeouts: t.Timeouts,
+			Method: c.method, URL: u, Header: header, Body: c.payload, Stream: c.in.stream, Timeouts: t.Timeouts,
 		})
 		if err != nil {
 			return nil, named(err)
 		}
-		if res.Status == http.StatusOK {
+		if res.Status == http.StatusOK || res.Status == http.StatusNoContent && c.method == http.MethodDelete {
 			return res, nil
 		}
 		if res.Status == http.StatusUnauthorized && attempt == 0 {

@@ -357,7 +357,8 @@ func enum(r *jsonx.Reader, numbers []string, likely string) string {
 // finishNumbers are the enum numbers of Candidate.FinishReason.
 var finishNumbers = []string{
 	"", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER", "BLOCKLIST",
-	"PROHIBITED_CONTENT", "SPII", "MALFORMED_FUNCTION_CALL",
+	"PROHIBITED_CONTENT", "SPII", "MALFORMED_FUNCTION_CALL", "MODEL_ARMOR", "IMAGE_SAFETY",
+	"IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "IMAGE_OTHER", "UNEXPECTED_TOOL_CALL", "NO_IMAGE",
 }
 
 // blockNumbers are the enum numbers of PromptFeedback.BlockedReason.

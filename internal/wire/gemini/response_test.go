@@ -152,7 +152,7 @@ func TestDecodeNulls(t *testing.T) {
 
 func TestDecodeEnumNumbers(t *testing.T) {
 	for doc, want := range map[string]string{`0`: "", `1`: "STOP", `2`: "MAX_TOKENS", `3`: "SAFETY", `9`: "MALFORMED_FUNCTION_CALL",
-		`10`: "10", `4711`: "4711", `-1`: "-1", `"STOP"`: "STOP", `"NEW_REASON"`: "NEW_REASON", `""`: ""} {
+		`10`: "MODEL_ARMOR", `11`: "IMAGE_SAFETY", `16`: "NO_IMAGE", `17`: "17", `4711`: "4711", `-1`: "-1", `"STOP"`: "STOP", `"NEW_REASON"`: "NEW_REASON", `""`: ""} {
 		wantEqual(t, want, read(t, `{"candidates":[{"finishReason":`+doc+`}]}`).Candidates[0].FinishReason)
 	}
 	for doc, want := range map[string]string{`0`: "", `1`: "SAFETY", `4`: "PROHIBITED_CONTENT", `5`: "5", `99`: "99", `"JAILBREAK"`: "JAILBREAK"} {
