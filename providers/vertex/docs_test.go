@@ -140,6 +140,9 @@ func notesOf(m *catalog.Model) []string {
 		{m.RetrievalOnly, "search by retrieval"},
 		{m.OfficeFiles, "reads office files"},
 		{m.NoExplicitCache, "no caches by name"},
+		{m.PartResolution, "resolution by part"},
+		{m.ToolMedia, "media in tool results"},
+		{m.StreamsArguments, "streams arguments"},
 	} {
 		if n.is {
 			notes = append(notes, n.text)

@@ -54,7 +54,7 @@ func memberBehind(path string) *param {
 	longest := 0
 	for i := range params {
 		parent := ""
-		for _, wire := range strings.Split(params[i].wire, ", ") {
+		for wire := range strings.SplitSeq(params[i].wire, ", ") {
 			if !strings.Contains(wire, ".") {
 				wire = parent + wire
 			} else if parent == "" {

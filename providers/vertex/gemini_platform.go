@@ -24,7 +24,7 @@ type platformEncoder struct {
 func (p *platformEncoder) write() error {
 	for i := range p.q.Tools {
 		t := &p.q.Tools[i]
-		if p.isFunction(t) || t.Type == "function" && !p.allowed(t.Function.Name) {
+		if p.isFunction(t) || namesFunction(t) && !p.allowed(t.Function.Name) {
 			continue
 		}
 		if err := p.tool(i, t); err != nil {
@@ -49,9 +49,9 @@ func (p *platformEncoder) write() error {
 // tool writes one entry of tools that is no function to declare.
 func (p *platformEncoder) tool(i int, t *providers.Tool) error {
 	path := "tools[" + strconv.Itoa(i) + "]"
-	name := t.Function.Name
-	if t.Type != "function" {
-		name = t.Type
+	name := t.Type
+	if namesFunction(t) {
+		name = t.Function.Name
 	}
 	row := findPlatformTool(name)
 	switch {
@@ -67,7 +67,7 @@ func (p *platformEncoder) tool(i int, t *providers.Tool) error {
 		return nil
 	}
 	p.begin(row, path)
-	if t.Type == "function" {
+	if namesFunction(t) {
 		p.options(row, path+".function.parameters", t.Function.Parameters)
 	} else {
 		p.options(row, path, t.Extra)
@@ -117,8 +117,7 @@ func (p *platformEncoder) options(row *platformTool, path string, obj []byte) {
 		case findPlatformTool(name) != nil && r.Kind() == jsonx.Object, name == "parameters" && r.Kind() == jsonx.Object:
 			p.options(row, path+"."+name, value)
 		case row.takes(name):
-			p.w.AnyKey(camel(name))
-			writeCamel(&p.w, value)
+			writeMember(&p.w, camel(name), value)
 		case row.wire == "googleMaps" && camel(name) == "retrievalConfig":
 			p.place = value
 		case !slices.Contains(schemaWords, name):

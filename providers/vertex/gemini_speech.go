@@ -81,9 +81,9 @@ func (e *geminiEncoder) modalities(spoken bool) {
 	wanted := make([]string, 0, 3)
 	for _, m := range e.q.Modalities {
 		m = strings.ToUpper(m)
-		switch facts := e.m.facts; {
+		switch {
 		case slices.Contains(wanted, m):
-		case facts.Family || e.m.borrowed || facts.Gives(m):
+		case e.gives(m):
 			wanted = append(wanted, m)
 		default:
 			e.warnf(providers.WarnUnsupported, "modalities", strings.ToLower(m)+" was left out: this model does not answer with it")
@@ -101,4 +101,9 @@ func (e *geminiEncoder) modalities(spoken bool) {
 		e.w.String(m)
 	}
 	e.w.EndArray()
+}
+
+// gives reports whether the model answers in a modality, or may do so.
+func (e *geminiEncoder) gives(modality string) bool {
+	return e.m.facts.Family || e.m.borrowed || e.m.facts.Gives(modality)
 }

@@ -54,8 +54,8 @@ var params = []param{
 	{"n", translate, "generationConfig.candidateCount", "shared among several requests where the model gives fewer in one", inferencePage, false},
 	{"stop", translate, "generationConfig.stopSequences", "five at most", inferencePage, false},
 	{"seed", translate, "generationConfig.seed", "reduced to 32 bits, with a warning", inferencePage, false},
-	{"presence_penalty", translate, "generationConfig.presencePenalty", "warned and left out where refused", inferencePage, false},
-	{"frequency_penalty", translate, "generationConfig.frequencyPenalty", "warned and left out where refused", inferencePage, false},
+	{"presence_penalty", translate, "generationConfig.presencePenalty", "warned and left out where refused; 2 is lowered to 1.999", inferencePage, false},
+	{"frequency_penalty", translate, "generationConfig.frequencyPenalty", "warned and left out where refused; 2 is lowered to 1.999", inferencePage, false},
 	{"logprobs", translate, "generationConfig.responseLogprobs", "", inferencePage, false},
 	{"top_logprobs", translate, "generationConfig.logprobs", "20 at most", inferencePage, false},
 	{"stream", local, "(verb)", "chooses the method", inferencePage, false},
@@ -74,7 +74,7 @@ var params = []param{
 	{"safety_settings", forward, "safetySettings", "", safetyPage, false},
 	{"model_armor_config", forward, "modelArmorConfig", "", armorPage, false},
 	{"output_config", forward, "outputConfig", "", inferencePage, false},
-	{"image_config", forward, "generationConfig.imageConfig", "", imagePage, false},
+	{"image_config", forward, "generationConfig.imageConfig", "warned and left out where the model draws nothing", imagePage, false},
 	{"speech_config", forward, "generationConfig.speechConfig", "", speechPage, false},
 	{"audio_timestamp", forward, "generationConfig.audioTimestamp", "", inferencePage, false},
 	{"routing_config", forward, "generationConfig.routingConfig", "", inferencePage, false},
@@ -100,6 +100,9 @@ var params = []param{
 	{"logit_bias", warn, "", "the platform has no such parameter", inferencePage, false},
 	{"prediction", warn, "", "the platform has no such parameter", inferencePage, false},
 	{"verbosity", warn, "", "the platform has no such parameter", inferencePage, false},
+	{"system_instruction", reject, "", "give it as a system message", inferencePage, false},
+	{"contents", warn, "", "give them as messages", inferencePage, false},
+	{"tool_config", warn, "", "use tool_choice, and the options of google_maps", toolsPage, false},
 	{"functions", reject, "", "superseded by tools", toolsPage, false},
 	{"function_call", reject, "", "superseded by tool_choice", toolsPage, false},
 	{"prompt_cache_key", warn, "", "the platform caches prefixes by itself", cachePage, false},
@@ -111,7 +114,7 @@ var params = []param{
 func findParam(name string) *param {
 	for i := range params {
 		p := &params[i]
-		if p.name == name || (p.gemini == forward || p.extension) && camel(p.name) == name {
+		if p.name == name || (p.gemini == forward || p.gemini == warn || p.gemini == reject || p.extension) && camel(p.name) == name {
 			return p
 		}
 	}

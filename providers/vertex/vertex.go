@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -187,7 +188,7 @@ func (c *call) warnings() []providers.Warning {
 	if len(c.known) == 0 {
 		return c.out.warnings
 	}
-	return append(c.known[:len(c.known):len(c.known)], c.out.warnings...)
+	return append(slices.Clip(c.known), c.out.warnings...)
 }
 
 // fold decodes a whole answer as a single event.
