@@ -44,6 +44,8 @@ func TestWhatClientsSend(t *testing.T) {
 		"JSON beside tools that are left out": {"gemini-2.5-flash", `"tools":[{"type":"custom"}],"response_format":{"type":"json_object"}`,
 			"generationConfig.responseMimeType", `"application/json"`, "unsupported_parameter tools[0].type"},
 		"a function without a type": {"gemini-2.5-flash", `"tools":[{"function":{"name":"f"}}]`, "tools", `[{"functionDeclarations":[{"name":"f"}]}]`, ""},
+		"options far within": {"gemini-2.5-flash", `"tools":[{"type":"google_maps","parameters":{"parameters":{"parameters":{"enableWidget":true}}}}]`,
+			"tools", `[{"googleMaps":{}}]`, "unknown_parameter tools[0].parameters.parameters.parameters"},
 		"a bare schema": {"gemini-2.5-flash", `"response_format":{"type":"json_schema","json_schema":{"type":"string","enum":["a"]}}`,
 			"generationConfig.responseJsonSchema", `{"type":"string","enum":["a"]}`, ""},
 		"a schema without a type of format": {"gemini-2.5-flash", `"response_format":{"json_schema":{"schema":{"type":"string"}}}`,
@@ -145,6 +147,13 @@ func TestResultsGoInTheOrderOfTheCalls(t *testing.T) {
 		if diff := cmp.Diff(tt.want, strings.Join(got, " ")); diff != "" {
 			t.Errorf("%s answered by %s (-want +got)\n%s", tt.calls, tt.run, diff)
 		}
+	}
+}
+
+func TestLabelsOfTheSameNameAreCounted(t *testing.T) {
+	labels, left := hintedLabels(map[string]string{"app_a.b": "1", "app_a_b": "2", "app_c": "3", "app_d": ""}, map[string]string{"app_c": "own"})
+	if diff := cmp.Diff(map[string]string{"app_a_b": "1"}, labels); diff != "" || left != 1 {
+		t.Errorf("%d left out (-want +got)\n%s", left, diff)
 	}
 }
 

@@ -246,7 +246,7 @@ func (e *geminiEncoder) labels() error {
 	}
 	hinted, left := hintedLabels(hints, e.q.Labels)
 	if left > 0 {
-		e.warnf(providers.WarnUnsupported, "labels", strconv.Itoa(left)+" labels made from metadata were left out: 64 at most")
+		e.warnf(providers.WarnUnsupported, "labels", strconv.Itoa(left)+" labels made from metadata were left out: 64 at most, each with a name of its own")
 	}
 	if len(keys)+len(hinted) == 0 {
 		return nil

@@ -68,9 +68,9 @@ func (p *platformEncoder) tool(i int, t *providers.Tool) error {
 	}
 	p.begin(row, path)
 	if namesFunction(t) {
-		p.options(row, path+".function.parameters", t.Function.Parameters)
+		p.options(row, path+".function.parameters", t.Function.Parameters, maxWrapped)
 	} else {
-		p.options(row, path, t.Extra)
+		p.options(row, path, t.Extra, maxWrapped)
 	}
 	p.end()
 	return nil
@@ -106,16 +106,20 @@ func (p *platformEncoder) instead(row *platformTool) *platformTool {
 	return row
 }
 
+// maxWrapped is enough for {"google_maps":{"parameters":{…}}}.
+const maxWrapped = 2
+
 // options writes the tool's options out of an object that may hold them one by
-// one, or within a member with the tool's own name.
-func (p *platformEncoder) options(row *platformTool, path string, obj []byte) {
+// one, or within a member with the tool's own name; wrapped says how many of
+// those may lie within each other.
+func (p *platformEncoder) options(row *platformTool, path string, obj []byte, wrapped int) {
 	row = p.instead(row)
 	for name, value := range jsonx.Members(obj) {
 		r := jsonx.NewReader(value)
 		switch {
 		case string(value) == "null":
-		case findPlatformTool(name) != nil && r.Kind() == jsonx.Object, name == "parameters" && r.Kind() == jsonx.Object:
-			p.options(row, path+"."+name, value)
+		case wrapped > 0 && r.Kind() == jsonx.Object && (name == "parameters" || findPlatformTool(name) != nil):
+			p.options(row, path+"."+name, value, wrapped-1)
 		case row.takes(name):
 			writeMember(&p.w, camel(name), value)
 		case row.wire == "googleMaps" && camel(name) == "retrievalConfig":
@@ -159,7 +163,7 @@ func (p *platformEncoder) nativeTool(path string, obj []byte) error {
 			p.warnf(providers.WarnUnknown, path+"."+name, "left out: the platform has no such tool")
 		default:
 			p.begin(row, path)
-			p.options(row, path+"."+name, value)
+			p.options(row, path+"."+name, value, maxWrapped)
 			p.end()
 		}
 	}

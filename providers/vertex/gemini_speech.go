@@ -75,6 +75,9 @@ func (e *geminiEncoder) audioFormat(path, format string) {
 	e.out.audio = container
 }
 
+// maxModalities bounds the kinds of answers, of which there are four.
+const maxModalities = 8
+
 // modalities writes the kinds of answers that are wanted. What a model is known
 // not to give is left out, since it would refuse the whole request.
 func (e *geminiEncoder) modalities(spoken bool) {
@@ -83,10 +86,10 @@ func (e *geminiEncoder) modalities(spoken bool) {
 		m = strings.ToUpper(m)
 		switch {
 		case slices.Contains(wanted, m):
-		case e.gives(m):
+		case e.gives(m) && len(wanted) < maxModalities:
 			wanted = append(wanted, m)
 		default:
-			e.warnf(providers.WarnUnsupported, "modalities", strings.ToLower(m)+" was left out: this model does not answer with it")
+			e.warnf(providers.WarnUnsupported, "modalities", strings.ToLower(clip(m))+" was left out: this model does not answer with it")
 		}
 	}
 	if len(wanted) == 0 && (spoken && e.m.facts.Gives("AUDIO") || e.m.facts.SpeaksOnly()) {

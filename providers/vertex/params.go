@@ -109,30 +109,40 @@ var params = []param{
 	{"safety_identifier", warn, "", "the platform has no end-user id", inferencePage, false},
 }
 
-// findParam returns the row of a member; one beyond the schema's own fields is
-// found in either case style.
-func findParam(name string) *param {
+// paramRows finds a row by the name of its member, and wireRows by the path in
+// the platform's request. Of several rows with the same path the first one
+// counts.
+var paramRows, wireRows = indexParams()
+
+func indexParams() (byName, byWire map[string]*param) {
+	byName, byWire = make(map[string]*param, 2*len(params)), make(map[string]*param, 2*len(params))
 	for i := range params {
 		p := &params[i]
-		if p.name == name || (p.gemini == forward || p.gemini == warn || p.gemini == reject || p.extension) && camel(p.name) == name {
-			return p
+		byName[p.name] = p
+		if p.gemini != translate || p.extension {
+			byName[camel(p.name)] = p
 		}
-	}
-	return nil
-}
-
-// findWire returns the row of a path in the platform's request.
-func findWire(path string) *param {
-	parent, name := path[:len(path)-len(lastSegment(path))], lastSegment(path)
-	for i := range params {
-		for j, wire := range strings.Split(params[i].wire, ", ") {
-			if wire == path || j > 0 && wire == name && strings.HasPrefix(params[i].wire, parent) {
-				return &params[i]
+		parent := ""
+		for wire := range strings.SplitSeq(p.wire, ", ") {
+			if parent == "" {
+				parent = wire[:len(wire)-len(lastSegment(wire))]
+			} else {
+				wire = parent + wire
+			}
+			if byWire[wire] == nil {
+				byWire[wire] = p
 			}
 		}
 	}
-	return nil
+	return byName, byWire
 }
+
+// findParam returns the row of a member; one that is not a field of the schema
+// is found in either case style.
+func findParam(name string) *param { return paramRows[name] }
+
+// findWire returns the row of a path in the platform's request.
+func findWire(path string) *param { return wireRows[path] }
 
 // lastSegment returns what follows the last dot.
 func lastSegment(path string) string {
