@@ -44,6 +44,13 @@ func TestWhatClientsSend(t *testing.T) {
 		"JSON beside tools that are left out": {"gemini-2.5-flash", `"tools":[{"type":"custom"}],"response_format":{"type":"json_object"}`,
 			"generationConfig.responseMimeType", `"application/json"`, "unsupported_parameter tools[0].type"},
 		"a function without a type": {"gemini-2.5-flash", `"tools":[{"function":{"name":"f"}}]`, "tools", `[{"functionDeclarations":[{"name":"f"}]}]`, ""},
+		"thresholds by category": {"gemini-2.5-flash", `"safety_settings":{"HARM_CATEGORY_HARASSMENT":"OFF"}`,
+			"safetySettings", `[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"OFF"}]`, ""},
+		"an empty choice": {"gemini-2.5-flash", `"tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":""`, "toolConfig", "", ""},
+		"a choice by name alone": {"gemini-2.5-flash", `"tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":{"function":{"name":"f"}}`,
+			"toolConfig.functionCallingConfig.allowedFunctionNames", `["f"]`, ""},
+		"a choice of a tool": {"gemini-2.5-flash", `"tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":{"type":"tool","name":"f"}`,
+			"toolConfig.functionCallingConfig.allowedFunctionNames", `["f"]`, ""},
 		"options far within": {"gemini-2.5-flash", `"tools":[{"type":"google_maps","parameters":{"parameters":{"parameters":{"enableWidget":true}}}}]`,
 			"tools", `[{"googleMaps":{}}]`, "unknown_parameter tools[0].parameters.parameters.parameters"},
 		"a bare schema": {"gemini-2.5-flash", `"response_format":{"type":"json_schema","json_schema":{"type":"string","enum":["a"]}}`,
@@ -146,6 +153,16 @@ func TestResultsGoInTheOrderOfTheCalls(t *testing.T) {
 		}
 		if diff := cmp.Diff(tt.want, strings.Join(got, " ")); diff != "" {
 			t.Errorf("%s answered by %s (-want +got)\n%s", tt.calls, tt.run, diff)
+		}
+	}
+}
+
+func TestCamel(t *testing.T) {
+	for in, want := range map[string]string{
+		"top_k": "topK", "topK": "topK", "HARM_CATEGORY": "HARM_CATEGORY", "a_é": "a_é", "_x": "_x", "x_": "x_", "a_1": "a1", "a__b": "a_B",
+	} {
+		if got := camel(in); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}
 }

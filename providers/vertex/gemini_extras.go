@@ -167,11 +167,29 @@ var ownNames = []string{"responseSchema", "responseJsonSchema", "schema", "custo
 // in its value turned into that case.
 func writeMember(w *jsonx.Writer, key string, raw []byte) {
 	w.AnyKey(key)
-	if slices.Contains(ownNames, key) {
+	switch r := jsonx.NewReader(raw); {
+	case slices.Contains(ownNames, key):
 		w.Raw(raw)
-		return
+	case key == "safetySettings" && r.Kind() == jsonx.Object:
+		writeSafety(w, raw)
+	default:
+		writeCamel(w, raw)
 	}
-	writeCamel(w, raw)
+}
+
+// writeSafety writes the list that the platform wants out of an object with a
+// threshold for each category, as some clients have it.
+func writeSafety(w *jsonx.Writer, raw []byte) {
+	w.BeginArray()
+	for category, threshold := range jsonx.Members(raw) {
+		w.BeginObject()
+		w.Key("category")
+		w.String(category)
+		w.Key("threshold")
+		w.Raw(threshold)
+		w.EndObject()
+	}
+	w.EndArray()
 }
 
 // writeCamel writes a JSON value with its object keys in the case that the
@@ -207,16 +225,25 @@ func copyCamel(w *jsonx.Writer, r *jsonx.Reader) {
 	}
 }
 
-// camel turns snake_case into lowerCamelCase.
+// camel turns snake_case into lowerCamelCase. An underscore that no small letter
+// or digit follows stays: what is in capitals is no name of a member.
 func camel(s string) string {
 	if !strings.Contains(s, "_") {
 		return s
 	}
-	words := strings.Split(s, "_")
-	for i, word := range words {
-		if i > 0 && word != "" && word[0] >= 'a' && word[0] <= 'z' {
-			words[i] = string(word[0]-'a'+'A') + word[1:]
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '_' && i > 0 && i+1 < len(s) {
+			switch next := s[i+1]; {
+			case next >= 'a' && next <= 'z':
+				b = append(b, next-'a'+'A')
+				i++
+				continue
+			case next >= '0' && next <= '9':
+				continue
+			}
 		}
+		b = append(b, s[i])
 	}
-	return strings.Join(words, "")
+	return string(b)
 }

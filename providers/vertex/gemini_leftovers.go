@@ -73,7 +73,7 @@ func (l *leftovers) message(i int, m *providers.Message) {
 		c := &m.ToolCalls[j]
 		if len(c.Extra)+len(c.Function.Extra) > 0 {
 			path := messagePath(i, "tool_calls["+strconv.Itoa(j)+"]")
-			l.unknown(path, c.Extra, "extra_content")
+			l.unknown(path, c.Extra, "extra_content", "index") // an index is left from a stream
 			l.native(path, c.Extra, "thought_signature")
 			l.unknown(below(path, "function"), c.Function.Extra)
 		}

@@ -165,19 +165,19 @@ func (e *geminiEncoder) declaration(i int, f *providers.FunctionDefinition) erro
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/start/openai
 var toolModes = map[string]string{
 	"auto": "AUTO", "none": "NONE", "required": "ANY", "any": "ANY",
-	"validated": "VALIDATED", "function": "ANY",
+	"validated": "VALIDATED", "function": "ANY", "tool": "ANY", "": "ANY", // the last three with a name
 }
 
 // toolMode returns the platform's mode for the tool choice, "" when none is
 // given, and the functions it names.
 func (e *geminiEncoder) toolMode() (mode string, names []string, err error) {
 	c := e.q.ToolChoice
-	if c == nil {
+	if c == nil || c.Mode == "" && c.Name == "" && len(c.Allowed) == 0 {
 		return "", nil, nil
 	}
 	mode = toolModes[c.Mode]
 	switch c.Mode {
-	case "function":
+	case "function", "tool", "":
 		names = []string{c.Name}
 	case "allowed_tools":
 		if mode = toolModes[cmp.Or(c.AllowedMode, "auto")]; mode != "AUTO" && mode != "ANY" || len(c.Allowed) == 0 {
@@ -189,7 +189,7 @@ func (e *geminiEncoder) toolMode() (mode string, names []string, err error) {
 		return "", nil, providers.Invalid("tool_choice", "must be none, auto, required, validated or a function by name")
 	case len(e.q.Tools) == 0 && mode != "NONE" && c.Mode != "auto" && !e.wants("google.tools"):
 		return "", nil, providers.Invalid("tool_choice", "needs tools to choose from")
-	case c.Mode == "function" && findPlatformTool(c.Name) != nil:
+	case len(names) > 0 && findPlatformTool(c.Name) != nil:
 		return "", nil, providers.Invalid("tool_choice", "the model itself decides when to use a tool of the platform: give auto")
 	}
 	for _, name := range slices.Concat(names, c.Allowed) {

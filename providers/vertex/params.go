@@ -71,7 +71,7 @@ var params = []param{
 	{"user", local, "", "metadata _user of the call, for observers, logs and labels", labelsPage, false},
 
 	// Members the platform knows by that name, in either case style.
-	{"safety_settings", forward, "safetySettings", "", safetyPage, false},
+	{"safety_settings", forward, "safetySettings", "a list, or an object with a threshold for each category", safetyPage, false},
 	{"model_armor_config", forward, "modelArmorConfig", "", armorPage, false},
 	{"output_config", forward, "outputConfig", "", inferencePage, false},
 	{"image_config", forward, "generationConfig.imageConfig", "warned and left out where the model draws nothing", imagePage, false},
