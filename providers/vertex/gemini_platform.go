@@ -24,7 +24,7 @@ type platformEncoder struct {
 func (p *platformEncoder) write() error {
 	for i := range p.q.Tools {
 		t := &p.q.Tools[i]
-		if p.isFunction(t) || namesFunction(t) && !p.allowed(t.Function.Name) {
+		if p.isFunction(t) || !p.allowed(toolName(t)) {
 			continue
 		}
 		if err := p.tool(i, t); err != nil {
@@ -49,11 +49,7 @@ func (p *platformEncoder) write() error {
 // tool writes one entry of tools that is no function to declare.
 func (p *platformEncoder) tool(i int, t *providers.Tool) error {
 	path := "tools[" + strconv.Itoa(i) + "]"
-	name := t.Type
-	if namesFunction(t) {
-		name = t.Function.Name
-	}
-	row := findPlatformTool(name)
+	row := findPlatformTool(toolName(t))
 	switch {
 	case row != nil:
 	case t.Type == "" && len(t.Extra) > 0: // {"googleSearch":{}}

@@ -239,10 +239,18 @@ func (e *geminiEncoder) toolConfig(mode string, names []string, stream bool, pla
 	e.w.EndObject()
 }
 
-// given reports whether tools has a function of that name.
+// toolName returns the function's name, or the type of a tool of the platform.
+func toolName(t *providers.Tool) string {
+	if namesFunction(t) {
+		return t.Function.Name
+	}
+	return t.Type
+}
+
+// given reports whether there is a tool of that name.
 func (e *geminiEncoder) given(name string) bool {
 	return slices.ContainsFunc(e.q.Tools, func(t providers.Tool) bool {
-		return namesFunction(&t) && t.Function.Name == name
+		return name != "" && toolName(&t) == name
 	})
 }
 
