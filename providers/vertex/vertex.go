@@ -178,9 +178,18 @@ type call struct {
 	known   []providers.Warning // of the model, whatever is asked of it
 	res     *transport.Response
 	decoder decoder
-	payload transport.Payload // zero for a request without a body
-	method  string            // POST when empty
-	bearer  [1]string         // the authorization header's value
+	payload transport.Payload  // zero for a request without a body
+	again   *transport.Payload // of another try, nil before it
+	method  string             // POST when empty
+	bearer  [1]string          // the authorization header's value
+}
+
+// body returns the payload of the try that is made.
+func (c *call) body() *transport.Payload {
+	if c.again != nil {
+		return c.again
+	}
+	return &c.payload
 }
 
 // warnings are all that the caller is told.
@@ -245,6 +254,7 @@ func (p *Provider) open(ctx context.Context, c *call) error {
 	err = p.attempt(ctx, c, u)
 	if lesson := p.learnt.from(&c.in, err); lesson != nil {
 		c.known = append(c.known, *lesson)
+		c.again = new(transport.Payload) // the transport may still read the first one
 		err = p.attempt(ctx, c, u)
 	}
 	if err != nil {
@@ -263,9 +273,9 @@ func (p *Provider) attempt(ctx context.Context, c *call, u *url.URL) error {
 	var err error
 	c.out = outgoing{}
 	buf.B, err = p.family(&c.in.model).encode(&c.in, &c.out, buf.B)
-	c.payload.Hold(buf)
+	c.body().Hold(buf)
 	if err != nil {
-		c.payload.Release()
+		c.body().Release()
 		return err
 	}
 	c.res, err = p.send(ctx, c, u)
@@ -275,7 +285,7 @@ func (p *Provider) attempt(ctx context.Context, c *call, u *url.URL) error {
 // send sends the payload and returns an answer with status 200. A token that
 // the platform refuses is renewed once.
 func (p *Provider) send(ctx context.Context, c *call, u *url.URL) (*transport.Response, error) {
-	defer c.payload.Release()
+	defer c.body().Release()
 	t := c.in.target
 	for attempt := 0; ; attempt++ {
 		header, token, err := requestHeader(ctx, t, &c.bearer)
@@ -283,9 +293,9 @@ func (p *Provider) send(ctx context.Context, c *call, u *url.URL) (*transport.Re
 			return nil, err
 		}
 		maps.Copy(header, c.out.header)
-		c.payload.Retain()
+		c.body().Retain()
 		res, err := p.client.Do(ctx, &transport.Request{
-			Method: c.method, URL: u, Header: header, Body: &c.payload, Stream: c.in.stream, Timeouts: t.Timeouts,
+			Method: c.method, URL: u, Header: header, Body: c.body(), Stream: c.in.stream, Timeouts: t.Timeouts,
 		})
 		if err != nil {
 			return nil, named(err)
