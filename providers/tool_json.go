@@ -285,6 +285,9 @@ func (c *ToolChoice) decodeAllowed(r *jsonx.Reader) {
 			for r.Array(); r.NextElem(); {
 				var t ToolChoice
 				t.decode(r)
+				if t.Name == "" && t.Mode != "function" {
+					t.Name = t.Mode // a tool of the platform, by its type
+				}
 				c.Allowed = append(c.Allowed, t.Name)
 			}
 		default:

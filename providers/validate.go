@@ -39,6 +39,9 @@ type validator struct {
 	calls   []ToolCall // of the last assistant turn
 	call    int        // that turn's index in messages
 	answers []int      // index of the message that answers each call, or -1
+	open    int        // calls without an answer
+	next    int        // the call after the one that was answered last
+	byID    callIndex
 }
 
 func (v *validator) messages(list []Message) error {
@@ -78,8 +81,7 @@ func (v *validator) message(i int, m *Message) error {
 }
 
 func (v *validator) assistant(i int, m *Message) error {
-	v.calls, v.call = m.ToolCalls, i
-	v.answers = v.answers[:0]
+	v.expect(i, m.ToolCalls)
 	for j := range m.ToolCalls {
 		c := &m.ToolCalls[j]
 		path := "tool_calls[" + strconv.Itoa(j) + "]"
@@ -94,12 +96,17 @@ func (v *validator) assistant(i int, m *Message) error {
 	return nil
 }
 
+// expect begins to wait for the results of a turn's calls.
+func (v *validator) expect(turn int, calls []ToolCall) {
+	*v = validator{turn: v.turn, calls: calls, call: turn, answers: v.answers[:0], open: len(calls)}
+}
+
 // result matches a tool message with its call: by id, or, when the message has
 // none, with the only call that still waits.
 func (v *validator) result(i int, m *Message) error {
-	j := matchCall(v.calls, v.answers, m.ToolCallID)
+	j := v.match(m.ToolCallID)
 	switch {
-	case m.ToolCallID == "" && !v.waiting():
+	case m.ToolCallID == "" && v.open == 0:
 		return Invalid(at(i, "tool_call_id"), "no tool call of the assistant message before waits for a result: remove the message")
 	case j == callUnknown && m.ToolCallID == "":
 		return Invalid(at(i, "tool_call_id"), "required: the id of the tool call that this message answers")
@@ -109,12 +116,9 @@ func (v *validator) result(i int, m *Message) error {
 		return Invalid(at(i, "tool_call_id"), "this tool call already has a result: every call takes exactly one")
 	}
 	v.answers[j] = i
+	v.open--
+	v.next = j + 1
 	return nil
-}
-
-// waiting reports whether a call still waits for its result.
-func (v *validator) waiting() bool {
-	return slices.ContainsFunc(v.answers, func(i int) bool { return i < 0 })
 }
 
 func (v *validator) unanswered() error {
@@ -124,7 +128,7 @@ func (v *validator) unanswered() error {
 				"no tool message answers this call before the next turn; every call needs exactly one result")
 		}
 	}
-	v.calls, v.answers = nil, v.answers[:0]
+	v.expect(-1, nil)
 	return nil
 }
 
@@ -133,25 +137,50 @@ const (
 	callAnswered = -2
 )
 
-func matchCall(calls []ToolCall, answers []int, id string) int {
-	found := callUnknown
-	for j := range calls {
-		if calls[j].ID != id && id != "" {
-			continue
-		}
-		if answers[j] < 0 {
-			if id == "" && found >= 0 {
-				return callUnknown // ambiguous
-			}
-			found = j
-			if id != "" {
-				return j
-			}
-		} else if id != "" {
-			found = callAnswered
-		}
+// match returns the call that waits for a result with the id. Results mostly
+// come in the order of the calls.
+func (v *validator) match(id string) int {
+	switch {
+	case id == "" && v.open == 1:
+		return slices.Index(v.answers, -1)
+	case id == "":
+		return callUnknown // or ambiguous
+	case v.next < len(v.calls) && v.calls[v.next].ID == id && v.answers[v.next] < 0:
+		return v.next
+	case v.byID.first == nil:
+		v.byID = indexCalls(v.calls)
 	}
-	return found
+	j, ok := v.byID.first[id]
+	if !ok {
+		return callUnknown
+	}
+	for j >= 0 && v.answers[j] >= 0 {
+		j = v.byID.more[j]
+	}
+	v.byID.first[id] = j
+	if j < 0 {
+		return callAnswered
+	}
+	return j
+}
+
+// callIndex finds calls by id: the first one, and after each the next one of the
+// same id, or -1.
+type callIndex struct {
+	first map[string]int
+	more  []int
+}
+
+func indexCalls(calls []ToolCall) callIndex {
+	x := callIndex{make(map[string]int, len(calls)), make([]int, len(calls))}
+	for j := len(calls) - 1; j >= 0; j-- {
+		x.more[j] = -1
+		if later, ok := x.first[calls[j].ID]; ok {
+			x.more[j] = later
+		}
+		x.first[calls[j].ID] = j
+	}
+	return x
 }
 
 func validateTools(list []Tool) error {

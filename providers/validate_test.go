@@ -2,6 +2,7 @@ package providers_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -94,6 +95,9 @@ func TestValidateRefusesUnbalancedResults(t *testing.T) {
 		{"result without id and call", ask(user + `,` + noID), "messages[1].tool_call_id", "remove the message"},
 		{"unknown id", ask(user + `,` + oneCall + `,` + resultB), "messages[2].tool_call_id", "repeat the id as it was given"},
 		{"id of an earlier turn", ask(user + `,` + oneCall + `,` + resultA + `,` + user + `,` + resultA), "messages[4].tool_call_id", "has this id"},
+		{"id of an earlier turn out of order", ask(user + `,` + twoCalls + `,` + resultB + `,` + resultA + `,` + user + `,` + resultB), "messages[5].tool_call_id", "has this id"},
+		{"the same result twice out of order", ask(user + `,` + twoCalls + `,` + resultB + `,` + resultB), "messages[3].tool_call_id", "already has a result"},
+		{"an unknown id out of order", ask(user + `,` + twoCalls + `,` + resultB + `,{"role":"tool","tool_call_id":"c"}`), "messages[3].tool_call_id", "has this id"},
 		{"the same result twice", ask(user + `,` + oneCall + `,` + resultA + `,` + resultA), "messages[3].tool_call_id", "already has a result"},
 		{"one more without id", ask(user + `,` + oneCall + `,` + resultA + `,` + noID), "messages[3].tool_call_id", "remove the message"},
 		{"no id while two wait", ask(user + `,` + twoCalls + `,` + noID + `,` + resultA), "messages[2].tool_call_id", "the id of the tool call"},
@@ -149,6 +153,25 @@ func TestValidateAcceptsWhatIsBuiltInGo(t *testing.T) {
 	var known *providers.Error
 	if err := req.Validate(); !errors.As(err, &known) || known.Param != "tools[1].function.parameters" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Conversations of any length are matched in time that grows with them alone.
+func TestValidateMatchesManyCalls(t *testing.T) {
+	const n = 50_000
+	calls, run := make([]providers.ToolCall, n), make([]message, n)
+	for i := range n {
+		id := strconv.Itoa(i / 2) // each one twice
+		calls[i] = providers.ToolCall{ID: id, Function: providers.FunctionCall{Name: "f"}}
+		run[n-1-i] = providers.ToolMessage(id, "x")
+	}
+	req := request{Model: "m", Messages: append([]message{providers.UserMessage("x"), {Role: "assistant", ToolCalls: calls}}, run...)}
+	if err := req.Validate(); err != nil {
+		t.Error(err)
+	}
+	req.Messages = req.Messages[:n]
+	if err := req.Validate(); err == nil {
+		t.Error("a result is missing")
 	}
 }
 

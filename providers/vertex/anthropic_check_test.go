@@ -89,7 +89,7 @@ func (c *claudeBody) mark(o map[string]any) {
 	}
 }
 
-var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
+var toolNamePattern = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
 
 func (c *claudeBody) tools() {
 	names := map[string]bool{}
@@ -97,7 +97,7 @@ func (c *claudeBody) tools() {
 		t := object(v)
 		c.mark(t)
 		name, _ := t["name"].(string)
-		if !toolName.MatchString(name) || names[name] {
+		if !toolNamePattern.MatchString(name) || names[name] {
 			c.failf("tools.%d.name: %q", i, name)
 		}
 		names[name] = true
@@ -342,7 +342,7 @@ func (c *claudeBody) calls(path string, blocks []any) []string {
 			thought = true
 		case "tool_use":
 			id, _ := b["id"].(string)
-			if !toolName.MatchString(id) || c.ids[id] {
+			if !toolNamePattern.MatchString(id) || c.ids[id] {
 				c.failf("%s: id %q", path, id)
 			}
 			c.ids[id] = true

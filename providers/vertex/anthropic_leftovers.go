@@ -20,13 +20,13 @@ func (e *claudeEncoder) leftovers() {
 		l.tool(i, &e.q.Tools[i])
 	}
 	if q := e.q; q.Thinking != nil {
-		l.unknown("thinking.", q.Thinking.Extra, "display")
+		l.unknown("thinking", q.Thinking.Extra, "display")
 	}
 	if c := e.q.ToolChoice; c != nil {
-		l.unknown("tool_choice.", c.Extra)
+		l.unknown("tool_choice", c.Extra)
 	}
 	if f := e.q.ResponseFormat; f != nil {
-		l.unknown("response_format.", f.Extra)
+		l.unknown("response_format", f.Extra)
 	}
 }
 
@@ -48,9 +48,9 @@ func (l *claudeLeftovers) message(i int, m *providers.Message) {
 	}
 	for j := range m.ToolCalls {
 		if c := &m.ToolCalls[j]; len(c.Extra)+len(c.Function.Extra) > 0 {
-			path := messagePath(i, "tool_calls["+strconv.Itoa(j)+"].")
+			path := messagePath(i, "tool_calls["+strconv.Itoa(j)+"]")
 			l.unknown(path, c.Extra, "cache_control", "caller", "extra_content")
-			l.unknown(path+"function.", c.Function.Extra)
+			l.unknown(below(path, "function"), c.Function.Extra)
 		}
 	}
 }
@@ -60,19 +60,19 @@ func (l *claudeLeftovers) part(i, j int, p *providers.ContentPart) {
 	if len(p.Extra) > 0 {
 		switch p.Type {
 		case providers.PartText, "refusal":
-			l.unknown(path+".", p.Extra, "cache_control", "citations", "refusal")
+			l.unknown(path, p.Extra, "cache_control", "citations", "refusal")
 		case providers.PartImageURL, providers.PartFile:
-			l.unknown(path+".", p.Extra, "cache_control", "title", "context", "citations")
+			l.unknown(path, p.Extra, "cache_control", "title", "context", "citations")
 		}
 	}
 	if u := p.ImageURL; u != nil {
 		if u.Detail != "" && u.Detail != "auto" {
-			l.tell(path+".image_url.", "detail")
+			l.tell(below(path, "image_url"), "detail")
 		}
-		l.unknown(path+".image_url.", u.Extra)
+		l.unknown(below(path, "image_url"), u.Extra)
 	}
 	if p.File != nil {
-		l.unknown(path+".file.", p.File.Extra)
+		l.unknown(below(path, "file"), p.File.Extra)
 	}
 }
 
@@ -81,7 +81,7 @@ func (l *claudeLeftovers) tool(i int, t *providers.Tool) {
 		return // its members are the platform's
 	}
 	known := append([]string{"cache_control"}, toolMembers...)
-	l.unknown("tools["+strconv.Itoa(i)+"].", t.Extra, known...)
+	l.unknown("tools["+strconv.Itoa(i)+"]", t.Extra, known...)
 	l.unknown(toolPath(i, ""), t.Function.Extra, known...)
 }
 
@@ -98,6 +98,6 @@ func (l *claudeLeftovers) unknown(path string, extra providers.Extra, known ...s
 func (l *claudeLeftovers) tell(path, name string) {
 	if !slices.Contains(l.told, name) {
 		l.told = append(l.told, name)
-		l.e.warnf(providers.WarnUnknown, path+name, "left out: the platform does not know it")
+		l.e.warnf(providers.WarnUnknown, below(path, name), "left out: the platform does not know it")
 	}
 }

@@ -88,6 +88,11 @@ var claudeParams = []claudeParam{
 	{"inference_geo", warn, "", "the region says where", claudeOnVertex},
 	{"diagnostics", warn, "", "the platform has no such parameter", claudeOnVertex},
 
+	// Members of Gemini's own requests.
+	{"system_instruction", reject, "", "give it as a system message", messagesPage},
+	{"contents", warn, "", "give them as messages", messagesPage},
+	{"tool_config", warn, "", "use tool_choice", claudeToolPage},
+
 	// Members of the OpenAI schema that have no counterpart.
 	{"metadata", local, "", "metadata of the call, for observers and logs", messagesPage},
 	{"store", warn, "", "the platform keeps no completions", messagesPage},

@@ -29,8 +29,9 @@ What happens to a member is one of:
 | refused | an error before anything is sent |
 | used here | for the gateway itself, not sent |
 
-A member that is in no table is left out with a warning. Members may also stand within ` + "`extra_body`, `google` and `generation_config`" + `, as clients nest them,
-and in either case style.
+A member that is in no table is left out with a warning. Members may also stand within ` + "`extra_body` and `google`" + `, as clients nest them, and those that are
+not in the OpenAI schema in either case style. Members of ` + "`generation_config`" + ` are the platform's own: those of the tables go as they are, whatever the model,
+unless the request has the same by another name. Of many warnings 128 are listed.
 `
 
 var actionWords = map[action]string{
@@ -45,11 +46,11 @@ func TestThePageOfTablesIsUpToDate(t *testing.T) {
 	b.WriteString("\n## Content parts\n\n")
 	writeRows(&b, contentParts)
 	b.WriteString("\n## Tools of the platform\n\nAsked for by the type of a tool, or by the name of a function. Options stand in the tool, in a member of the tool's name, or in " +
-		"`function.parameters`.\n\n| names | becomes | options | source |\n|---|---|---|---|\n")
+		"`function.parameters`; `retrieval_config` of `google_maps` becomes `toolConfig.retrievalConfig`.\n\n| names | becomes | options | source |\n|---|---|---|---|\n")
 	for _, p := range platformTools {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s | [page](%s) |\n", strings.Join(p.names, "`, `"), p.wire, codes(p.options), p.link)
 	}
-	b.WriteString("\n## Models\n\nA row answers for every name that begins with it; the longest one wins. An unknown name gets the facts of the newest row, with a warning. " +
+	b.WriteString("\n## Models\n\nA row answers for its name and for every longer one that goes on with `-` or `@`; the longest one wins. An unknown name gets the facts of the newest row, with a warning. " +
 		"`WithModels` replaces rows and adds others.\n\n")
 	writeModels(&b)
 	comparePage(t, geminiPage, b.String())
@@ -140,6 +141,9 @@ func notesOf(m *catalog.Model) []string {
 		{m.RetrievalOnly, "search by retrieval"},
 		{m.OfficeFiles, "reads office files"},
 		{m.NoExplicitCache, "no caches by name"},
+		{m.PartResolution, "resolution by part"},
+		{m.ToolMedia, "media in tool results"},
+		{m.StreamsArguments, "streams arguments"},
 	} {
 		if n.is {
 			notes = append(notes, n.text)

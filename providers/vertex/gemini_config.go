@@ -62,8 +62,8 @@ func (e *geminiEncoder) sampling() {
 func (e *geminiEncoder) penalties() {
 	q := e.q
 	if !e.m.facts.NoPenalties {
-		e.float("presencePenalty", q.PresencePenalty)
-		e.float("frequencyPenalty", q.FrequencyPenalty)
+		e.penalty("presence_penalty", "presencePenalty", q.PresencePenalty)
+		e.penalty("frequency_penalty", "frequencyPenalty", q.FrequencyPenalty)
 		return
 	}
 	if q.PresencePenalty != nil {
@@ -72,6 +72,21 @@ func (e *geminiEncoder) penalties() {
 	if q.FrequencyPenalty != nil {
 		e.warnf(providers.WarnUnsupported, "frequency_penalty", "left out: this model refuses it")
 	}
+}
+
+// maxPenalty stands in for a penalty of 2, which OpenAI takes and the platform
+// does not.
+//
+// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference
+const maxPenalty = 1.999
+
+func (e *geminiEncoder) penalty(name, key string, v *float64) {
+	if v != nil && *v == 2 {
+		v = new(float64)
+		*v = maxPenalty
+		e.warnf(providers.WarnAdjusted, name, "lowered to 1.999: the platform takes less than 2")
+	}
+	e.float(key, v)
 }
 
 func (e *geminiEncoder) float(key string, v *float64) {
@@ -114,21 +129,30 @@ func (e *geminiEncoder) candidates() {
 	}
 }
 
+// stop writes the stop sequences; an empty one stops nothing.
 func (e *geminiEncoder) stop() error {
-	if len(e.q.Stop) == 0 {
-		return nil
-	}
-	if len(e.q.Stop) > 5 {
-		return providers.Invalid("stop", "five stop sequences at most")
-	}
-	e.w.Key("stopSequences")
-	e.w.BeginArray()
+	n := 0
 	for _, s := range e.q.Stop {
+		switch {
+		case s == "":
+			continue
+		case n == 0:
+			e.w.Key("stopSequences")
+			e.w.BeginArray()
+		case n == maxStops:
+			return providers.Invalid("stop", "five stop sequences at most")
+		}
 		e.w.String(s)
+		n++
 	}
-	e.w.EndArray()
+	if n > 0 {
+		e.w.EndArray()
+	}
 	return nil
 }
+
+// maxStops is the most stop sequences of one request.
+const maxStops = 5
 
 // seed is 32 bits on the platform.
 func (e *geminiEncoder) seed() {
@@ -167,13 +191,13 @@ func (e *geminiEncoder) logprobs() error {
 
 func (e *geminiEncoder) responseFormat() error {
 	f := e.q.ResponseFormat
-	if f == nil || f.Type == "" || f.Type == "text" {
+	if f == nil || f.Type == "text" || f.Type == "" && f.JSONSchema == nil {
 		return nil
 	}
-	if f.Type != "json_object" && f.Type != "json_schema" {
+	if f.Type != "json_object" && f.Type != "json_schema" && f.Type != "" {
 		return providers.Invalid("response_format.type", "must be text, json_object or json_schema")
 	}
-	if len(e.q.Tools) > 0 && !e.m.facts.JSONWithTools {
+	if e.tooled && !e.m.facts.JSONWithTools {
 		e.warnf(providers.WarnConflict, "response_format", "left out: this model gives no JSON form beside tools")
 		return nil
 	}
@@ -182,13 +206,31 @@ func (e *geminiEncoder) responseFormat() error {
 	if f.Type == "json_object" {
 		return nil
 	}
-	if f.JSONSchema == nil || len(f.JSONSchema.Schema) == 0 || !jsonx.Valid(f.JSONSchema.Schema) {
+	raw, path := answerSchema(f.JSONSchema)
+	if len(raw) == 0 || !jsonx.Valid(raw) {
 		return providers.Invalid("response_format.json_schema.schema", "a JSON Schema is required")
 	}
 	// The schema's order of members is the one that the answer should have.
-	return e.schema(f.JSONSchema.Schema, schemaOf{
+	return e.schema(raw, schemaOf{
 		json: "responseJsonSchema", message: "responseSchema", options: schema.Options{Ordering: true},
-	}, func() string { return "response_format.json_schema.schema" })
+	}, func() string { return path })
+}
+
+// schemaStarts are members that make an object a JSON Schema.
+var schemaStarts = []string{"type", "properties", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"}
+
+// answerSchema returns the schema of the answer with its place: some clients
+// give it as json_schema itself.
+func answerSchema(s *providers.JSONSchema) (raw []byte, path string) {
+	path = "response_format.json_schema"
+	switch {
+	case s == nil:
+	case len(s.Schema) > 0:
+		return s.Schema, path + ".schema"
+	case slices.ContainsFunc(schemaStarts, func(word string) bool { _, ok := s.Extra.Get(word); return ok }):
+		return s.Extra, path
+	}
+	return nil, path
 }
 
 // labels writes the labels, after checking what the platform would refuse, and
@@ -204,7 +246,7 @@ func (e *geminiEncoder) labels() error {
 	}
 	hinted, left := hintedLabels(hints, e.q.Labels)
 	if left > 0 {
-		e.warnf(providers.WarnUnsupported, "labels", strconv.Itoa(left)+" labels made from metadata were left out: 64 at most")
+		e.warnf(providers.WarnUnsupported, "labels", strconv.Itoa(left)+" labels made from metadata were left out: 64 at most, each with a name of its own")
 	}
 	if len(keys)+len(hinted) == 0 {
 		return nil

@@ -105,14 +105,25 @@ func (e *geminiEncoder) forwards(prefix string, start int) {
 			continue
 		}
 		m.taken = true
+		if fault := e.unfit(key); fault != "" {
+			e.warnf(providers.WarnUnsupported, m.path, fault)
+			continue
+		}
 		if slices.Contains(written, key) || m.native && e.has(start, key) {
 			e.warnf(providers.WarnConflict, m.path, "left out: it is given twice")
 			continue
 		}
 		written = append(written, key)
-		e.w.Key(key)
-		writeCamel(&e.w, m.value)
+		writeMember(&e.w, key, m.value)
 	}
+}
+
+// unfit says why the model takes no such member, "" when it does.
+func (e *geminiEncoder) unfit(key string) string {
+	if key == "imageConfig" && !e.gives("IMAGE") {
+		return "left out: this model draws no images"
+	}
+	return ""
 }
 
 // has reports whether the object that began at start, and is still open, has
@@ -132,7 +143,7 @@ func (e *geminiEncoder) extras() error {
 	for i := range e.extra {
 		m := &e.extra[i]
 		switch {
-		case m.taken:
+		case m.taken || m.row != nil && m.row.gemini != forward && saysNothing(m.value):
 		case m.row == nil:
 			e.warnf(providers.WarnUnknown, m.path, "left out: the platform does not know it")
 		case m.row.gemini == reject:
@@ -148,39 +159,91 @@ func (e *geminiEncoder) extras() error {
 	return nil
 }
 
+// ownNames are members whose value has names that are the caller's, and not to
+// be touched.
+var ownNames = []string{"responseSchema", "responseJsonSchema", "schema", "customConfigs"}
+
+// writeMember writes a member whose key has the platform's case, with the names
+// in its value turned into that case.
+func writeMember(w *jsonx.Writer, key string, raw []byte) {
+	w.AnyKey(key)
+	switch r := jsonx.NewReader(raw); {
+	case slices.Contains(ownNames, key):
+		w.Raw(raw)
+	case key == "safetySettings" && r.Kind() == jsonx.Object:
+		writeSafety(w, raw)
+	default:
+		writeCamel(w, raw)
+	}
+}
+
+// writeSafety writes the list that the platform wants out of an object with a
+// threshold for each category, as some clients have it.
+func writeSafety(w *jsonx.Writer, raw []byte) {
+	w.BeginArray()
+	for category, threshold := range jsonx.Members(raw) {
+		w.BeginObject()
+		w.Key("category")
+		w.String(category)
+		w.Key("threshold")
+		w.Raw(threshold)
+		w.EndObject()
+	}
+	w.EndArray()
+}
+
 // writeCamel writes a JSON value with its object keys in the case that the
 // platform's JSON has.
 func writeCamel(w *jsonx.Writer, raw []byte) {
 	r := jsonx.NewReader(raw)
+	copyCamel(w, &r)
+}
+
+// copyCamel writes the value that the reader stands at.
+func copyCamel(w *jsonx.Writer, r *jsonx.Reader) {
 	switch r.Kind() {
 	case jsonx.Object:
 		w.BeginObject()
 		for r.Object(); r.NextKey(); {
-			w.AnyKey(camel(string(r.Key())))
-			writeCamel(w, r.Raw())
+			key := camel(string(r.Key()))
+			w.AnyKey(key)
+			if slices.Contains(ownNames, key) {
+				w.Raw(r.Raw())
+				continue
+			}
+			copyCamel(w, r)
 		}
 		w.EndObject()
 	case jsonx.Array:
 		w.BeginArray()
 		for r.Array(); r.NextElem(); {
-			writeCamel(w, r.Raw())
+			copyCamel(w, r)
 		}
 		w.EndArray()
 	default:
-		w.Raw(raw)
+		w.Raw(r.Raw())
 	}
 }
 
-// camel turns snake_case into lowerCamelCase.
+// camel turns snake_case into lowerCamelCase. An underscore that no small letter
+// or digit follows stays: what is in capitals is no name of a member.
 func camel(s string) string {
 	if !strings.Contains(s, "_") {
 		return s
 	}
-	words := strings.Split(s, "_")
-	for i, word := range words {
-		if i > 0 && word != "" {
-			words[i] = strings.ToUpper(word[:1]) + word[1:]
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '_' && i > 0 && i+1 < len(s) {
+			switch next := s[i+1]; {
+			case next >= 'a' && next <= 'z':
+				b = append(b, next-'a'+'A')
+				i++
+				continue
+			case next >= '0' && next <= '9':
+				continue
+			}
 		}
+		b = append(b, s[i])
 	}
-	return strings.Join(words, "")
+	return string(b)
 }

@@ -19,25 +19,45 @@ func (e *geminiEncoder) leftovers() {
 	for i := range e.q.Tools {
 		l.tool(i, &e.q.Tools[i])
 	}
-	if q := e.q; q.Thinking != nil {
-		l.unknown("thinking.", q.Thinking.Extra)
+	l.settings(e.q)
+}
+
+// settings looks into the objects of the request that have fields of their own.
+func (l *leftovers) settings(q *providers.ChatCompletionRequest) {
+	if q.StreamOptions != nil {
+		l.unknown("stream_options", q.StreamOptions.Extra)
 	}
-	if c := e.q.ToolChoice; c != nil {
-		l.unknown("tool_choice.", c.Extra)
+	if q.Thinking != nil {
+		l.unknown("thinking", q.Thinking.Extra)
 	}
-	if f := e.q.ResponseFormat; f != nil {
-		l.unknown("response_format.", f.Extra)
+	if q.ToolChoice != nil {
+		l.unknown("tool_choice", q.ToolChoice.Extra)
+	}
+	f := q.ResponseFormat
+	if f == nil {
+		return
+	}
+	l.unknown("response_format", f.Extra)
+	s := f.JSONSchema
+	if s == nil {
+		return
+	}
+	if s.Description != "" {
+		l.tell("response_format.json_schema", "description")
+	}
+	if len(s.Schema) > 0 { // else the members are the schema
+		l.unknown("response_format.json_schema", s.Extra)
 	}
 }
 
 type leftovers struct {
 	e    *geminiEncoder
-	told []string
+	told []string // of which there are maxWarnings at most
 }
 
 func (l *leftovers) message(i int, m *providers.Message) {
 	if len(m.Extra) > 0 {
-		l.unknown(messagePath(i, ""), m.Extra, "is_error")
+		l.messageExtra(i, m)
 	}
 	if m.Audio != nil { // annotations are remarks on the text, which is sent
 		l.tell(messagePath(i, ""), "audio")
@@ -52,11 +72,38 @@ func (l *leftovers) message(i int, m *providers.Message) {
 	for j := range m.ToolCalls {
 		c := &m.ToolCalls[j]
 		if len(c.Extra)+len(c.Function.Extra) > 0 {
-			path := messagePath(i, "tool_calls["+strconv.Itoa(j)+"].")
-			l.unknown(path, c.Extra, "extra_content")
-			l.unknown(path+"function.", c.Function.Extra)
+			path := messagePath(i, "tool_calls["+strconv.Itoa(j)+"]")
+			l.unknown(path, c.Extra, "extra_content", "index") // an index is left from a stream
+			l.native(path, c.Extra, "thought_signature")
+			l.unknown(below(path, "function"), c.Function.Extra)
 		}
 	}
+}
+
+// messageExtra knows what the role's messages may have beyond the schema.
+func (l *leftovers) messageExtra(i int, m *providers.Message) {
+	path := messagePath(i, "")
+	switch m.Role {
+	case providers.RoleAssistant:
+		l.unknown(path, m.Extra, "extra_content")
+		l.native(path, m.Extra, "thought_signature", "thought")
+	case providers.RoleTool:
+		l.unknown(path, m.Extra, "extra_content", "is_error")
+		l.native(path, m.Extra, "parts")
+	default:
+		l.unknown(path, m.Extra)
+	}
+}
+
+// native looks into extra_content, of which the platform's own object is known.
+func (l *leftovers) native(path string, extra providers.Extra, known ...string) {
+	raw, ok := extra.Get("extra_content")
+	if !ok {
+		return
+	}
+	path = below(path, "extra_content")
+	l.unknown(path, providers.Extra(raw), "google")
+	l.unknown(below(path, "google"), googleExtra(extra), known...)
 }
 
 func (l *leftovers) part(i, j int, p *providers.ContentPart) {
@@ -65,14 +112,14 @@ func (l *leftovers) part(i, j int, p *providers.ContentPart) {
 		if !isMediaPart(p.Type) {
 			known = []string{"refusal"}
 		}
-		l.unknown(partPath(i, j, "")+".", p.Extra, known...)
+		l.unknown(partPath(i, j, ""), p.Extra, known...)
 	}
 	if inner := innerExtra(p); len(inner) > 0 {
 		known := fileMembers
 		if p.Type == providers.PartInputAudio {
 			known = audioMembers
 		}
-		l.unknown(partPath(i, j, p.Type)+".", inner, known...)
+		l.unknown(partPath(i, j, p.Type), inner, known...)
 	}
 }
 
@@ -81,8 +128,8 @@ func (l *leftovers) tool(i int, t *providers.Tool) {
 	if f.Strict != nil && *f.Strict {
 		l.tell(toolPath(i, ""), "strict")
 	}
-	if len(t.Extra) > 0 && t.Type == "function" { // else options of a platform tool
-		l.unknown("tools["+strconv.Itoa(i)+"].", t.Extra)
+	if len(t.Extra) > 0 && namesFunction(t) { // else options of a platform tool
+		l.unknown("tools["+strconv.Itoa(i)+"]", t.Extra)
 	}
 	if len(f.Extra) > 0 {
 		l.unknown(toolPath(i, ""), f.Extra)
@@ -103,8 +150,12 @@ func (l *leftovers) tell(path, name string) {
 	if slices.Contains(l.told, name) {
 		return
 	}
+	if len(l.told) == maxWarnings {
+		l.e.untold++
+		return
+	}
 	l.told = append(l.told, name)
-	l.e.warnf(providers.WarnUnknown, path+name, "left out: the platform does not know it")
+	l.e.warnf(providers.WarnUnknown, below(path, name), "left out: the platform does not know it")
 }
 
 // saysNothing reports whether a value is what clients send for "not given".

@@ -98,7 +98,7 @@ func (e *geminiEncoder) readMedia(i, j int, p *providers.ContentPart) (media, er
 	if !md.given && !e.m.facts.OfficeFiles && kindOf(md.mime) == kindOffice {
 		return media{}, providers.Invalid(partPath(i, j, src.member), "this model reads no office documents: convert the file to PDF")
 	}
-	return md, e.admit(i, j, &md)
+	return md, e.admit(func() string { return partPath(i, j, "") }, &md)
 }
 
 // source finds the media that a part names.

@@ -24,7 +24,7 @@ type platformEncoder struct {
 func (p *platformEncoder) write() error {
 	for i := range p.q.Tools {
 		t := &p.q.Tools[i]
-		if p.isFunction(t) || t.Type == "function" && !p.allowed(t.Function.Name) {
+		if p.isFunction(t) || !p.allowed(toolName(t)) {
 			continue
 		}
 		if err := p.tool(i, t); err != nil {
@@ -49,11 +49,7 @@ func (p *platformEncoder) write() error {
 // tool writes one entry of tools that is no function to declare.
 func (p *platformEncoder) tool(i int, t *providers.Tool) error {
 	path := "tools[" + strconv.Itoa(i) + "]"
-	name := t.Function.Name
-	if t.Type != "function" {
-		name = t.Type
-	}
-	row := findPlatformTool(name)
+	row := findPlatformTool(toolName(t))
 	switch {
 	case row != nil:
 	case t.Type == "" && len(t.Extra) > 0: // {"googleSearch":{}}
@@ -67,10 +63,10 @@ func (p *platformEncoder) tool(i int, t *providers.Tool) error {
 		return nil
 	}
 	p.begin(row, path)
-	if t.Type == "function" {
-		p.options(row, path+".function.parameters", t.Function.Parameters)
+	if namesFunction(t) {
+		p.options(row, path+".function.parameters", t.Function.Parameters, maxWrapped)
 	} else {
-		p.options(row, path, t.Extra)
+		p.options(row, path, t.Extra, maxWrapped)
 	}
 	p.end()
 	return nil
@@ -106,19 +102,22 @@ func (p *platformEncoder) instead(row *platformTool) *platformTool {
 	return row
 }
 
+// maxWrapped is enough for {"google_maps":{"parameters":{…}}}.
+const maxWrapped = 2
+
 // options writes the tool's options out of an object that may hold them one by
-// one, or within a member with the tool's own name.
-func (p *platformEncoder) options(row *platformTool, path string, obj []byte) {
+// one, or within a member with the tool's own name; wrapped says how many of
+// those may lie within each other.
+func (p *platformEncoder) options(row *platformTool, path string, obj []byte, wrapped int) {
 	row = p.instead(row)
 	for name, value := range jsonx.Members(obj) {
 		r := jsonx.NewReader(value)
 		switch {
 		case string(value) == "null":
-		case findPlatformTool(name) != nil && r.Kind() == jsonx.Object, name == "parameters" && r.Kind() == jsonx.Object:
-			p.options(row, path+"."+name, value)
+		case wrapped > 0 && r.Kind() == jsonx.Object && (name == "parameters" || findPlatformTool(name) != nil):
+			p.options(row, path+"."+name, value, wrapped-1)
 		case row.takes(name):
-			p.w.AnyKey(camel(name))
-			writeCamel(&p.w, value)
+			writeMember(&p.w, camel(name), value)
 		case row.wire == "googleMaps" && camel(name) == "retrievalConfig":
 			p.place = value
 		case !slices.Contains(schemaWords, name):
@@ -160,7 +159,7 @@ func (p *platformEncoder) nativeTool(path string, obj []byte) error {
 			p.warnf(providers.WarnUnknown, path+"."+name, "left out: the platform has no such tool")
 		default:
 			p.begin(row, path)
-			p.options(row, path+"."+name, value)
+			p.options(row, path+"."+name, value, maxWrapped)
 			p.end()
 		}
 	}

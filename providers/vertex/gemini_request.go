@@ -2,6 +2,7 @@ package vertex
 
 import (
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
@@ -57,19 +58,47 @@ type geminiEncoder struct {
 
 	role    string               // of the open turn, "" when none is open
 	calls   []providers.ToolCall // of the last assistant turn
-	turn    int                  // index of the message where the current turn begins
+	turn    int                  // index of the message where the current turn begins, or -1
 	at      int                  // index of the message being written
 	last    int                  // index of the message that wrote the last part
 	spoke   string               // role of the last part
+	thought bool                 // the parts being written are thoughts
 	systems int                  // number of system messages
 	extra   []member             // members beyond the schema
+	tooled  bool                 // tools were written
+	untold  int                  // warnings beyond maxWarnings
 
 	schemas   *schema.Cache
 	maxInline int        // Config.MaxInlineBytes
 	tally     mediaTally // of the media so far
 }
 
-func (e *geminiEncoder) warn(w providers.Warning) { e.out.warnings = append(e.out.warnings, w) }
+// maxWarnings bounds what the caller is told of one request, and maxWarned the
+// bytes of a path in it, which may hold names of the caller's.
+const (
+	maxWarnings = 128
+	maxWarned   = 256
+)
+
+func (e *geminiEncoder) warn(w providers.Warning) {
+	if len(e.out.warnings) >= maxWarnings {
+		e.untold++
+		return
+	}
+	if len(w.Param) > maxWarned {
+		w.Param = strings.ToValidUTF8(w.Param[:maxWarned], "") + "…"
+	}
+	e.out.warnings = append(e.out.warnings, w)
+}
+
+// countUntold says how many warnings there were no room for.
+func (e *geminiEncoder) countUntold() {
+	if e.untold > 0 {
+		e.out.warnings = append(e.out.warnings, providers.Warning{
+			Code: providers.WarnUnknown, Message: strconv.Itoa(e.untold) + " more warnings are not listed",
+		})
+	}
+}
 
 func (e *geminiEncoder) warnf(code, param, message string) {
 	e.warn(providers.Warning{Code: code, Param: param, Message: message})
@@ -95,6 +124,7 @@ func (e *geminiEncoder) request() error {
 		}
 	}
 	e.leftovers()
+	e.countUntold()
 	e.w.EndObject()
 	return e.w.Err()
 }
@@ -147,9 +177,10 @@ func errNoContent() error { return providers.Invalid("messages", "no message has
 
 // currentTurn returns the index of the message where the current turn begins:
 // the last user message that has a turn to itself. One that follows tool
-// results is written into their turn, and an empty one is not written.
+// results is written into their turn, and an empty one is not written. Without
+// any, it begins before the first message.
 func currentTurn(msgs []providers.Message) int {
-	turn, afterTool := 0, false
+	turn, afterTool := -1, false
 	for i := range msgs {
 		switch msgs[i].Role {
 		case providers.RoleTool:
@@ -188,6 +219,9 @@ func (e *geminiEncoder) checkPrefill() error {
 
 // part begins a part in a turn of the given role; endPart ends it.
 func (e *geminiEncoder) part(role string) {
+	if e.spoke == "" && role == "model" && e.m.userFirst {
+		e.blankTurn()
+	}
 	if e.role != role {
 		e.endTurn()
 		e.role = role
@@ -201,9 +235,23 @@ func (e *geminiEncoder) part(role string) {
 	e.w.BeginObject()
 }
 
+// blankTurn has the user begin a conversation that the assistant begins. It has
+// a space, since text must not be empty.
+func (e *geminiEncoder) blankTurn() {
+	e.warnf(providers.WarnAdjusted, messagePath(e.at, ""), "a blank user turn was put before it: this model wants the user to begin")
+	e.part("user")
+	e.w.Key("text")
+	e.w.String(" ")
+	e.w.EndObject()
+}
+
 // endPart ends the part with its signature, unless the platform has refused
 // those of the request.
 func (e *geminiEncoder) endPart(signature string) {
+	if e.thought {
+		e.w.Key("thought")
+		e.w.Bool(true)
+	}
 	if signature != "" && (!e.in.distrust || signature == sentinelSignature) {
 		e.w.Key("thoughtSignature")
 		e.w.String(signature)
@@ -261,7 +309,7 @@ func (e *geminiEncoder) contentPart(role string, i, j int, p *providers.ContentP
 		e.warnf(providers.WarnDroppedBlock, partPath(i, j, ""), "thinking is not sent back to this family of models")
 		return nil
 	}
-	return providers.Invalid(partPath(i, j, "type"), "content parts of type "+strconv.Quote(p.Type)+" are not supported for this model: use text, image_url, input_audio or file")
+	return providers.Invalid(partPath(i, j, "type"), "content parts of type "+strconv.Quote(clip(p.Type))+" are not supported for this model: use text, image_url, input_audio or file")
 }
 
 // system writes the system messages, from any position, as one instruction.
@@ -313,13 +361,26 @@ func (e *geminiEncoder) systemText(text string) {
 }
 
 func messagePath(i int, member string) string {
-	return "messages[" + strconv.Itoa(i) + "]." + member
+	return below("messages["+strconv.Itoa(i)+"]", member)
 }
 
 func partPath(i, j int, member string) string {
-	path := messagePath(i, "content["+strconv.Itoa(j)+"]")
-	if member != "" {
-		path += "." + member
+	return below(messagePath(i, "content["+strconv.Itoa(j)+"]"), member)
+}
+
+// below returns the path of a member of what is at path, or path itself for
+// none.
+func below(path, member string) string {
+	if member == "" {
+		return path
 	}
-	return path
+	return path + "." + member
+}
+
+// clip shortens a word of the caller's for an error message.
+func clip(s string) string {
+	if len(s) > 40 {
+		return strings.ToValidUTF8(s[:40], "") + "…"
+	}
+	return s
 }

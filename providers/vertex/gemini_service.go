@@ -24,7 +24,7 @@ func (e *geminiEncoder) cachedContent() error {
 		return providers.Invalid(path, "must be the name of a cache, such as cachedContents/ID")
 	case e.m.facts.NoExplicitCache && !e.m.borrowed:
 		return providers.Invalid(path, "this model takes no cache by name: send the content itself, whose prefix the platform caches by itself")
-	case e.systems > 0 || len(e.q.Tools) > 0:
+	case e.systems > 0 || len(e.q.Tools) > 0 || e.tooled:
 		return providers.Invalid(path, "system messages and tools belong into the cache: leave them out of a request that uses one")
 	}
 	at, id, ok := splitCacheName(name)

@@ -75,18 +75,21 @@ func (e *geminiEncoder) audioFormat(path, format string) {
 	e.out.audio = container
 }
 
+// maxModalities bounds the kinds of answers, of which there are four.
+const maxModalities = 8
+
 // modalities writes the kinds of answers that are wanted. What a model is known
 // not to give is left out, since it would refuse the whole request.
 func (e *geminiEncoder) modalities(spoken bool) {
 	wanted := make([]string, 0, 3)
 	for _, m := range e.q.Modalities {
 		m = strings.ToUpper(m)
-		switch facts := e.m.facts; {
+		switch {
 		case slices.Contains(wanted, m):
-		case facts.Family || e.m.borrowed || facts.Gives(m):
+		case e.gives(m) && len(wanted) < maxModalities:
 			wanted = append(wanted, m)
 		default:
-			e.warnf(providers.WarnUnsupported, "modalities", strings.ToLower(m)+" was left out: this model does not answer with it")
+			e.warnf(providers.WarnUnsupported, "modalities", strings.ToLower(clip(m))+" was left out: this model does not answer with it")
 		}
 	}
 	if len(wanted) == 0 && (spoken && e.m.facts.Gives("AUDIO") || e.m.facts.SpeaksOnly()) {
@@ -101,4 +104,9 @@ func (e *geminiEncoder) modalities(spoken bool) {
 		e.w.String(m)
 	}
 	e.w.EndArray()
+}
+
+// gives reports whether the model answers in a modality, or may do so.
+func (e *geminiEncoder) gives(modality string) bool {
+	return e.m.facts.Family || e.m.borrowed || e.m.facts.Gives(modality)
 }

@@ -19,11 +19,12 @@ func (e *geminiEncoder) tools() error {
 		return err
 	}
 	stream := e.streamArguments()
-	if len(e.q.Tools) == 0 && !e.wants("google.tools") && !e.wants("web_search_options") {
+	if len(e.q.Tools) == 0 && !e.wantsTools() {
 		return nil
 	}
 	if e.m.facts.SpeaksOnly() {
 		e.warnf(providers.WarnUnsupported, "tools", "left out: this model speaks a text and does nothing else")
+		e.skipTools()
 		return nil
 	}
 	if p := e.q.ParallelToolCalls; p != nil && !*p && len(e.q.Tools) > 0 {
@@ -38,16 +39,17 @@ func (e *geminiEncoder) tools() error {
 		return err
 	}
 	p := platformEncoder{geminiEncoder: e, functions: functions > 0}
-	if mode != "NONE" { // which is about functions alone
-		if err := p.write(); err != nil {
-			return err
-		}
+	if mode == "NONE" { // which the platform understands of functions alone
+		e.skipTools()
+	} else if err := p.write(); err != nil {
+		return err
 	}
 	if e.w.Len() == open {
 		e.w.Truncate(start)
 		return nil
 	}
 	e.w.EndArray()
+	e.tooled = true
 	if functions == 0 && !p.declares {
 		if mode == "ANY" || mode == "VALIDATED" {
 			e.warnf(providers.WarnUnsupported, "tool_choice", "left out: it is about functions, and there are none")
@@ -56,6 +58,17 @@ func (e *geminiEncoder) tools() error {
 	}
 	e.toolConfig(mode, names, stream, p.place)
 	return nil
+}
+
+// wantsTools reports whether members beyond the schema ask for tools.
+func (e *geminiEncoder) wantsTools() bool {
+	return e.wants("google.tools") || e.wants("web_search_options")
+}
+
+// skipTools marks the members that ask for tools as dealt with.
+func (e *geminiEncoder) skipTools() {
+	e.take("google.tools")
+	e.take("web_search_options")
 }
 
 // streamArguments reports whether the arguments of calls are to come in pieces.
@@ -83,6 +96,9 @@ func (e *geminiEncoder) declarations() (int, error) {
 		if !e.isFunction(t) || !e.allowed(t.Function.Name) {
 			continue
 		}
+		if n == maxFunctions {
+			return 0, providers.Invalid("tools", "512 functions at most")
+		}
 		if n == 0 {
 			e.w.BeginObject()
 			e.w.Key("functionDeclarations")
@@ -97,14 +113,17 @@ func (e *geminiEncoder) declarations() (int, error) {
 		e.w.EndArray()
 		e.w.EndObject()
 	}
-	if n > maxFunctions {
-		return 0, providers.Invalid("tools", "512 functions at most")
-	}
 	return n, nil
 }
 
 func (e *geminiEncoder) isFunction(t *providers.Tool) bool {
-	return t.Type == "function" && findPlatformTool(t.Function.Name) == nil
+	return namesFunction(t) && findPlatformTool(t.Function.Name) == nil
+}
+
+// namesFunction reports whether the tool is one by name: some clients leave the
+// type of functions out.
+func namesFunction(t *providers.Tool) bool {
+	return t.Type == "function" || t.Type == "" && t.Function.Name != ""
 }
 
 // allowed reports whether the tool choice leaves the function in. The platform
@@ -146,19 +165,19 @@ func (e *geminiEncoder) declaration(i int, f *providers.FunctionDefinition) erro
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/start/openai
 var toolModes = map[string]string{
 	"auto": "AUTO", "none": "NONE", "required": "ANY", "any": "ANY",
-	"validated": "VALIDATED", "function": "ANY",
+	"validated": "VALIDATED", "function": "ANY", "tool": "ANY", "": "ANY", // the last three with a name
 }
 
 // toolMode returns the platform's mode for the tool choice, "" when none is
 // given, and the functions it names.
 func (e *geminiEncoder) toolMode() (mode string, names []string, err error) {
 	c := e.q.ToolChoice
-	if c == nil {
+	if c == nil || c.Mode == "" && c.Name == "" && len(c.Allowed) == 0 {
 		return "", nil, nil
 	}
 	mode = toolModes[c.Mode]
 	switch c.Mode {
-	case "function":
+	case "function", "tool", "":
 		names = []string{c.Name}
 	case "allowed_tools":
 		if mode = toolModes[cmp.Or(c.AllowedMode, "auto")]; mode != "AUTO" && mode != "ANY" || len(c.Allowed) == 0 {
@@ -168,13 +187,13 @@ func (e *geminiEncoder) toolMode() (mode string, names []string, err error) {
 	switch {
 	case mode == "":
 		return "", nil, providers.Invalid("tool_choice", "must be none, auto, required, validated or a function by name")
-	case len(e.q.Tools) == 0 && mode != "NONE" && c.Mode != "auto":
+	case len(e.q.Tools) == 0 && mode != "NONE" && c.Mode != "auto" && !e.wants("google.tools"):
 		return "", nil, providers.Invalid("tool_choice", "needs tools to choose from")
-	case c.Mode == "function" && findPlatformTool(c.Name) != nil:
+	case len(names) > 0 && findPlatformTool(c.Name) != nil:
 		return "", nil, providers.Invalid("tool_choice", "the model itself decides when to use a tool of the platform: give auto")
 	}
 	for _, name := range slices.Concat(names, c.Allowed) {
-		if !e.given(name) {
+		if !e.given(name) && !e.wants("google.tools") { // which may declare it
 			return "", nil, providers.Invalid("tool_choice", "names a function that is not in tools")
 		}
 		if c.Mode == "allowed_tools" && findPlatformTool(name) == nil {
@@ -220,10 +239,18 @@ func (e *geminiEncoder) toolConfig(mode string, names []string, stream bool, pla
 	e.w.EndObject()
 }
 
-// given reports whether tools has a function of that name.
+// toolName returns the function's name, or the type of a tool of the platform.
+func toolName(t *providers.Tool) string {
+	if namesFunction(t) {
+		return t.Function.Name
+	}
+	return t.Type
+}
+
+// given reports whether there is a tool of that name.
 func (e *geminiEncoder) given(name string) bool {
 	return slices.ContainsFunc(e.q.Tools, func(t providers.Tool) bool {
-		return t.Type == "function" && t.Function.Name == name
+		return name != "" && toolName(&t) == name
 	})
 }
 
@@ -243,5 +270,5 @@ func isFunctionName(s string) bool {
 }
 
 func toolPath(i int, member string) string {
-	return "tools[" + strconv.Itoa(i) + "].function." + member
+	return below("tools["+strconv.Itoa(i)+"].function", member)
 }

@@ -1,6 +1,8 @@
 package vertex
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,8 +26,15 @@ func (e *geminiEncoder) assistant(i int, m *providers.Message) error {
 // assistantText prefers the content blocks, which carry signatures, as long as
 // the caller has not changed the text beside them.
 func (e *geminiEncoder) assistantText(i int, m *providers.Message) error {
-	if len(m.ContentBlocks) == 0 || !m.Content.IsAbsent() && !sameText(m) {
-		return e.parts("model", i, m)
+	if len(m.ContentBlocks) == 0 {
+		return e.spoken(i, m)
+	}
+	if !m.Content.IsAbsent() && !sameText(m) {
+		if slices.ContainsFunc(m.ContentBlocks, isMore) {
+			e.warnf(providers.WarnDroppedBlock, messagePath(i, "content_blocks"),
+				"left out, with what it holds beside text: content says something else, and wins")
+		}
+		return e.spoken(i, m)
 	}
 	for j := range m.ContentBlocks {
 		p := &m.ContentBlocks[j]
@@ -41,6 +50,69 @@ func (e *geminiEncoder) assistantText(i int, m *providers.Message) error {
 		}
 	}
 	return nil
+}
+
+// isMore reports whether a content block holds more than text and reasoning.
+func isMore(p providers.ContentPart) bool {
+	return p.Type != providers.PartText && p.Type != providers.PartThinking && p.Type != providers.PartRedactedThinking
+}
+
+// spoken writes an assistant's content. The platform's own OpenAI surface puts
+// the signature of the text, and the mark of a thought, on the message.
+//
+// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/start/openai
+func (e *geminiEncoder) spoken(i int, m *providers.Message) error {
+	google := googleExtra(m.Extra)
+	if google == nil {
+		return e.parts("model", i, m)
+	}
+	thought, _ := jsonx.Lookup(google, "thought")
+	e.thought = string(thought) == "true"
+	defer func() { e.thought = false }()
+	signature := memberText(google, "thought_signature")
+	parts := m.Content.Parts()
+	if parts == nil {
+		e.textPart("model", m.Content.Text(), signature)
+		return nil
+	}
+	last := len(parts) - 1
+	for last >= 0 && parts[last].Type != providers.PartText {
+		last--
+	}
+	for j := range parts {
+		p := parts[j]
+		if j == last {
+			p.Signature = cmp.Or(p.Signature, signature)
+		}
+		if err := e.contentPart("model", i, j, &p); err != nil {
+			return err
+		}
+	}
+	if last < 0 {
+		e.textPart("model", "", signature)
+	}
+	return nil
+}
+
+// googleExtra returns the platform's own object among the members beyond the
+// schema, nil for none.
+func googleExtra(extra providers.Extra) []byte {
+	if len(extra) == 0 {
+		return nil
+	}
+	raw, _ := extra.Get("extra_content")
+	google, _ := jsonx.Lookup(raw, "google")
+	return google
+}
+
+// memberText returns a member that is text, "" for anything else.
+func memberText(obj []byte, name string) string {
+	raw, _ := jsonx.Lookup(obj, name)
+	r := jsonx.NewReader(raw)
+	if r.Kind() != jsonx.String {
+		return ""
+	}
+	return r.String()
 }
 
 // nativeParts are the types of content blocks that hold a part in the platform's
@@ -148,11 +220,7 @@ func callSignature(c *providers.ToolCall) string {
 	if c.Function.ThoughtSignature != "" || len(c.Extra) == 0 {
 		return c.Function.ThoughtSignature
 	}
-	extra, _ := c.Extra.Get("extra_content")
-	google, _ := jsonx.Lookup(extra, "google")
-	raw, _ := jsonx.Lookup(google, "thought_signature")
-	r := jsonx.NewReader(raw)
-	return r.String()
+	return memberText(googleExtra(c.Extra), "thought_signature")
 }
 
 func (e *geminiEncoder) callID(id string) {
@@ -168,81 +236,4 @@ func (e *geminiEncoder) objectText(s string) {
 		s = "{}"
 	}
 	e.w.RawString(s)
-}
-
-// results writes the tool messages run, which answer the calls of the turn
-// before, in the order of the calls.
-func (e *geminiEncoder) results(first int, run []providers.Message) error {
-	done := make([]bool, len(run))
-	for i := range e.calls {
-		c := &e.calls[i]
-		for j := range run {
-			if done[j] || run[j].ToolCallID != c.ID && run[j].ToolCallID != "" {
-				continue
-			}
-			done[j] = true
-			if err := e.result(first+j, c, &run[j]); err != nil {
-				return err
-			}
-			break
-		}
-	}
-	return nil
-}
-
-// result writes a functionResponse: an object as it is, anything else as
-// {"output":…}, an error as {"error":…}.
-func (e *geminiEncoder) result(i int, c *providers.ToolCall, m *providers.Message) error {
-	e.part("user")
-	e.w.Key("functionResponse")
-	e.w.BeginObject()
-	e.callID(c.ID)
-	e.w.Key("name")
-	e.w.String(c.Function.Name)
-	e.w.Key("response")
-	text := m.Content.Text()
-	raw, _ := m.Extra.Get("is_error")
-	failed := string(raw) == "true"
-	if s := strings.TrimSpace(text); !failed && s != "" && s[0] == '{' && jsonx.ValidString(s) {
-		e.w.RawString(s)
-	} else {
-		member := "output"
-		if failed {
-			member = "error"
-		}
-		e.w.BeginObject()
-		e.w.Key(member)
-		e.w.String(text)
-		e.w.EndObject()
-	}
-	err := e.resultMedia(i, m.Content.Parts())
-	e.w.EndObject()
-	e.endPart("")
-	return err
-}
-
-// resultMedia writes what a tool returned beside text.
-func (e *geminiEncoder) resultMedia(i int, parts []providers.ContentPart) error {
-	open := false
-	for j := range parts {
-		p := &parts[j]
-		if p.Type == providers.PartText {
-			continue
-		}
-		if !isMediaPart(p.Type) || !e.m.facts.ToolMedia {
-			return providers.Invalid(partPath(i, j, "type"), resultRemedy(e.m.facts.ToolMedia))
-		}
-		if !open {
-			e.w.Key("parts")
-			e.w.BeginArray()
-			open = true
-		}
-		if err := e.resultPart(i, j, p); err != nil {
-			return err
-		}
-	}
-	if open {
-		e.w.EndArray()
-	}
-	return nil
 }

@@ -37,7 +37,7 @@ const maxLabels = 64
 // hintedLabels returns the labels made from the call's metadata, fitted to the
 // platform's grammar: upper case is lowered, what can't stand is an underscore,
 // what is too long is cut, and empty values are nothing. It reports how many
-// found no room beside the request's own labels, which win.
+// found no room, or their name taken, beside the request's own labels, which win.
 func hintedLabels(hints, own map[string]string) (labels map[string]string, left int) {
 	for _, name := range slices.Sorted(maps.Keys(hints)) {
 		key, value := fitLabel(name), fitLabel(hints[name])
@@ -45,7 +45,7 @@ func hintedLabels(hints, own map[string]string) (labels map[string]string, left 
 		if value == "" || given || key == "" || key[0] < 'a' || key[0] > 'z' {
 			continue
 		}
-		if len(own)+len(labels) >= maxLabels {
+		if _, taken := labels[key]; taken || len(own)+len(labels) >= maxLabels {
 			left++
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 // which it differs from the model table. They last as long as the provider.
 type lessons struct {
 	mu    sync.RWMutex
-	noIDs map[pupil]bool // models that refuse ids of calls
+	facts map[pupil]lesson
 	// noBetas are the beta features that a model refuses to a project.
 	noBetas map[betaPupil][]string
 }
@@ -37,43 +37,51 @@ func pupilOf(in *request) pupil {
 // and hosts. Beyond it, a call learns for itself alone.
 const maxLessons = 1000
 
-// apply corrects the facts of the model, and of what may be asked of it.
-func (l *lessons) apply(in *request) {
-	if in.model.family == familyClaude {
-		l.mu.RLock()
-		if len(l.noBetas) > 0 {
-			in.noBetas = slices.Clip(l.noBetas[betaPupil{pupilOf(in), in.target.ProjectID}])
-		}
-		l.mu.RUnlock()
-	}
-	if !in.model.facts.CallIDs {
+// lesson is what was learnt of one model.
+type lesson struct {
+	noIDs      bool // it refuses ids of calls
+	schemaForm bool // it refuses JSON Schema
+	userFirst  bool // it wants the conversation to begin with the user
+}
+
+// teach corrects the facts of the model.
+func (l lesson) teach(m *model) {
+	m.userFirst = m.userFirst || l.userFirst
+	if !(l.noIDs && m.facts.CallIDs || l.schemaForm && !m.facts.SchemaForm) {
 		return
 	}
+	own := *m.facts
+	own.CallIDs = own.CallIDs && !l.noIDs
+	own.SchemaForm = own.SchemaForm || l.schemaForm
+	m.facts = &own
+}
+
+// apply corrects the facts of the model by what was learnt of it, and what may
+// be asked of it.
+func (l *lessons) apply(in *request) {
 	l.mu.RLock()
-	known := len(l.noIDs) > 0 && l.noIDs[pupilOf(in)]
-	l.mu.RUnlock()
-	if known {
-		in.withoutIDs()
+	defer l.mu.RUnlock()
+	if len(l.noBetas) > 0 && in.model.family == familyClaude {
+		in.noBetas = slices.Clip(l.noBetas[betaPupil{pupilOf(in), in.target.ProjectID}])
+	}
+	if len(l.facts) > 0 {
+		l.facts[pupilOf(in)].teach(&in.model)
 	}
 }
 
-// learn remembers that the model refuses ids of calls.
-func (l *lessons) learn(in *request) {
+// keep adds what was learnt of the model, and corrects its facts.
+func (l *lessons) keep(in *request, learn func(*lesson)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.noIDs == nil {
-		l.noIDs = map[pupil]bool{}
+	if l.facts == nil {
+		l.facts = map[pupil]lesson{}
 	}
-	if len(l.noIDs) < maxLessons {
-		l.noIDs[pupilOf(in)] = true
+	own, known := l.facts[pupilOf(in)]
+	learn(&own)
+	if known || len(l.facts) < maxLessons {
+		l.facts[pupilOf(in)] = own
 	}
-}
-
-// withoutIDs gives the request facts of its own.
-func (in *request) withoutIDs() {
-	own := *in.model.facts
-	own.CallIDs = false
-	in.model.facts = &own
+	own.teach(&in.model)
 }
 
 // taught makes a try, and one more after each refusal that teaches something
@@ -103,13 +111,25 @@ func (l *lessons) from(in *request, err error) *providers.Warning {
 		return l.fromClaude(in, e.Message)
 	}
 	text := strings.ToLower(e.Message)
+	m := &in.model
 	switch {
-	case in.model.facts.CallIDs && refusesIDs(text):
-		l.learn(in)
-		in.withoutIDs()
+	case m.facts.CallIDs && refusesIDs(text):
+		l.keep(in, func(own *lesson) { own.noIDs = true })
 		return &providers.Warning{
 			Code: providers.WarnAdjusted, Param: "messages",
 			Message: "the platform refused the ids of tool calls and was asked again without them; the model's row says that it takes them",
+		}
+	case !m.facts.SchemaForm && refusesJSONSchema(text):
+		l.keep(in, func(own *lesson) { own.schemaForm = true })
+		return &providers.Warning{
+			Code: providers.WarnAdjusted, Param: memberOfSchema(text),
+			Message: "the platform refused JSON Schema and was asked again with a schema message; the model's row says that it takes JSON Schema",
+		}
+	case !m.userFirst && modelBegins(in.chat.Messages) && refusesModelFirst(text):
+		l.keep(in, func(own *lesson) { own.userFirst = true })
+		return &providers.Warning{
+			Code: providers.WarnAdjusted, Param: "messages",
+			Message: "the platform refused a conversation that the assistant begins, and was asked again with a user turn before it",
 		}
 	case !in.distrust && refusesSignature(text):
 		in.distrust = true
@@ -186,4 +206,42 @@ func refusesIDs(text string) bool {
 func refusesSignature(text string) bool {
 	return strings.Contains(text, "invalid thought signature") || strings.Contains(text, "corrupted thought signature") ||
 		strings.Contains(text, "thought signature is not valid")
+}
+
+// refusesJSONSchema recognises the sentence about a member that takes JSON
+// Schema: Unknown name "parametersJsonSchema" at
+// 'tools[0].function_declarations[0]'.
+func refusesJSONSchema(text string) bool {
+	return strings.Contains(text, `unknown name "parametersjsonschema"`) || strings.Contains(text, `unknown name "responsejsonschema"`) ||
+		strings.Contains(text, `unknown name "parameters_json_schema"`) || strings.Contains(text, `unknown name "response_json_schema"`)
+}
+
+// memberOfSchema names the member whose schema the sentence is about.
+func memberOfSchema(text string) string {
+	if strings.Contains(text, `"parameters`) {
+		return "tools"
+	}
+	return "response_format"
+}
+
+// refusesModelFirst recognises the sentences about a conversation that does not
+// begin with the user.
+func refusesModelFirst(text string) bool {
+	return strings.Contains(text, "first turn of a multiturn request is a user turn") ||
+		strings.Contains(text, "function call turn comes immediately after a user turn")
+}
+
+// modelBegins reports whether the assistant has the first turn.
+func modelBegins(msgs []providers.Message) bool {
+	for i := range msgs {
+		switch m := &msgs[i]; m.Role {
+		case providers.RoleAssistant:
+			return true
+		case providers.RoleUser:
+			if hasContent(&m.Content) {
+				return false
+			}
+		}
+	}
+	return false
 }

@@ -3,6 +3,7 @@ package vertex_test
 import (
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -73,6 +74,69 @@ func TestRefusedIDsAreLearnt(t *testing.T) {
 	if diff := cmp.Diff([]int{2, 0, 0}, ids); diff != "" {
 		t.Errorf("ids in the bodies (-want +got)\n%s", diff)
 	}
+}
+
+func TestRefusedJSONSchemaIsLearnt(t *testing.T) {
+	const members = `"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"a":{"type":"string"}}}}}],` +
+		`"response_format":{"type":"json_schema","json_schema":{"schema":{"type":"string"}}}`
+	for _, tt := range []struct{ refusal, about string }{
+		{`Unknown name "parametersJsonSchema" at 'tools[0].function_declarations[0]': Cannot find field.`, "tools"},
+		{`Unknown name "responseJsonSchema" at 'generation_config': Cannot find field.`, "response_format"},
+	} {
+		rt := &script{answers: []string{"400 Invalid JSON payload received. " + tt.refusal, okAnswer}}
+		p := newProvider(t, rt)
+		var told []string
+		for range 2 {
+			answer, err := p.ChatCompletion(t.Context(), target("gemini-3-flash"), hello(t, "gemini-3-flash", members))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range answer.Meta.Warnings {
+				told = append(told, w.Code+" "+w.Param)
+			}
+		}
+		if diff := cmp.Diff([]string{providers.WarnAdjusted + " " + tt.about}, told); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		var forms []string
+		for _, body := range rt.sent {
+			forms = append(forms, strconv.Itoa(strings.Count(body, "JsonSchema"))+strconv.Itoa(strings.Count(body, `"parameters":{"type":"OBJECT"`)+strings.Count(body, `"responseSchema":{"type":"STRING"`)))
+		}
+		if diff := cmp.Diff([]string{"20", "02", "02"}, forms); diff != "" {
+			t.Errorf("forms of schemas in the bodies (-want +got)\n%s", diff)
+		}
+	}
+}
+
+func TestARefusedBeginningIsLearnt(t *testing.T) {
+	const greeting = `"messages":[{"role":"system","content":"s"},{"role":"assistant","content":"Hi"},{"role":"user","content":"x"}]`
+	const blank = `"contents":[{"role":"user","parts":[{"text":" "}]},{"role":"model"`
+	for _, refusal := range []string{
+		"Please ensure that the first turn of a multiturn request is a user turn.",
+		"Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+	} {
+		rt := &script{answers: []string{"400 " + refusal, okAnswer}}
+		p := newProvider(t, rt)
+		for range 2 {
+			answer, err := p.ChatCompletion(t.Context(), target("gemini-3-flash"), decodeRequest(t, []byte(`{"model":"gemini-3-flash",`+greeting+`}`)))
+			if err != nil || len(answer.Meta.Warnings) == 0 {
+				t.Fatalf("%v without a warning", err)
+			}
+		}
+		var begun []bool
+		for _, body := range rt.sent {
+			begun = append(begun, strings.Contains(body, blank))
+		}
+		if diff := cmp.Diff([]bool{false, true, true}, begun); diff != "" {
+			t.Errorf("a blank user turn (-want +got)\n%s", diff)
+		}
+	}
+	t.Run("the user begins", func(t *testing.T) {
+		rt := &script{answers: []string{"400 Please ensure that the first turn of a multiturn request is a user turn."}}
+		if got := askAgain(t, "gemini-3-flash", rt, 1); len(rt.sent) != 1 || got[0] != "error invalid_request" {
+			t.Errorf("%v after %d requests", got, len(rt.sent))
+		}
+	})
 }
 
 func TestARefusedSignatureIsReplacedOnce(t *testing.T) {

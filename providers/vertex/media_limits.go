@@ -41,14 +41,14 @@ type mediaTally struct {
 	resolution resolutionTally
 }
 
-// admit counts media in, unless a limit is in the way. A limit that the user
+// admit counts media in, unless a limit is in the way; at is the media's place. A limit that the user
 // sets replaces the documented ones in bytes.
-func (e *geminiEncoder) admit(i, j int, md *media) error {
+func (e *geminiEncoder) admit(at func() string, md *media) error {
 	kind := kindOf(md.mime)
 	limit := &mediaLimits[kind]
 	e.tally.count[kind]++
 	if limit.count > 0 && e.tally.count[kind] > limit.count {
-		return providers.Invalid(partPath(i, j, ""), "too many files: a request takes at most "+
+		return providers.Invalid(at(), "too many files: a request takes at most "+
 			strconv.Itoa(limit.count)+" of kind "+limit.name)
 	}
 	if md.base64 == "" {
@@ -58,22 +58,22 @@ func (e *geminiEncoder) admit(i, j int, md *media) error {
 	e.tally.inline += size
 	switch most := e.maxInline; {
 	case most > 0 && e.tally.inline > most:
-		return tooLarge(i, j, "the inline media of this request, up to this part, have "+megabytes(e.tally.inline)+
+		return tooLarge(at(), "the inline media of this request, up to this part, have "+megabytes(e.tally.inline)+
 			", and the limit is set to "+megabytes(most))
 	case most > 0:
 		return nil
 	case limit.bytes > 0 && size > limit.bytes:
-		return tooLarge(i, j, "inline "+limit.name+" data may have "+megabytes(limit.bytes)+", and this has "+megabytes(size))
+		return tooLarge(at(), "inline "+limit.name+" data may have "+megabytes(limit.bytes)+", and this has "+megabytes(size))
 	case e.tally.inline > inlineSum:
-		return tooLarge(i, j, "the inline media of one request may have "+megabytes(inlineSum)+
+		return tooLarge(at(), "the inline media of one request may have "+megabytes(inlineSum)+
 			", and up to this part they have "+megabytes(e.tally.inline))
 	}
 	return nil
 }
 
-func tooLarge(i, j int, message string) error {
+func tooLarge(path, message string) error {
 	return &providers.Error{
-		Code: providers.ErrTooLarge, Param: partPath(i, j, ""),
+		Code: providers.ErrTooLarge, Param: path,
 		Message: message + ": put the file into Cloud Storage and give its gs:// URL",
 	}
 }

@@ -20,6 +20,8 @@ type model struct {
 	// are those of a related model.
 	facts    *catalog.Model
 	borrowed bool
+	// userFirst says that a conversation must begin with the user.
+	userFirst bool
 }
 
 // publisher is one row of the publisher table: whose models exist, on which

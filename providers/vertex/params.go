@@ -54,8 +54,8 @@ var params = []param{
 	{"n", translate, "generationConfig.candidateCount", "shared among several requests where the model gives fewer in one", inferencePage, false},
 	{"stop", translate, "generationConfig.stopSequences", "five at most", inferencePage, false},
 	{"seed", translate, "generationConfig.seed", "reduced to 32 bits, with a warning", inferencePage, false},
-	{"presence_penalty", translate, "generationConfig.presencePenalty", "warned and left out where refused", inferencePage, false},
-	{"frequency_penalty", translate, "generationConfig.frequencyPenalty", "warned and left out where refused", inferencePage, false},
+	{"presence_penalty", translate, "generationConfig.presencePenalty", "warned and left out where refused; 2 is lowered to 1.999", inferencePage, false},
+	{"frequency_penalty", translate, "generationConfig.frequencyPenalty", "warned and left out where refused; 2 is lowered to 1.999", inferencePage, false},
 	{"logprobs", translate, "generationConfig.responseLogprobs", "", inferencePage, false},
 	{"top_logprobs", translate, "generationConfig.logprobs", "20 at most", inferencePage, false},
 	{"stream", local, "(verb)", "chooses the method", inferencePage, false},
@@ -71,10 +71,10 @@ var params = []param{
 	{"user", local, "", "metadata _user of the call, for observers, logs and labels", labelsPage, false},
 
 	// Members the platform knows by that name, in either case style.
-	{"safety_settings", forward, "safetySettings", "", safetyPage, false},
+	{"safety_settings", forward, "safetySettings", "a list, or an object with a threshold for each category", safetyPage, false},
 	{"model_armor_config", forward, "modelArmorConfig", "", armorPage, false},
 	{"output_config", forward, "outputConfig", "", inferencePage, false},
-	{"image_config", forward, "generationConfig.imageConfig", "", imagePage, false},
+	{"image_config", forward, "generationConfig.imageConfig", "warned and left out where the model draws nothing", imagePage, false},
 	{"speech_config", forward, "generationConfig.speechConfig", "", speechPage, false},
 	{"audio_timestamp", forward, "generationConfig.audioTimestamp", "", inferencePage, false},
 	{"routing_config", forward, "generationConfig.routingConfig", "", inferencePage, false},
@@ -100,36 +100,49 @@ var params = []param{
 	{"logit_bias", warn, "", "the platform has no such parameter", inferencePage, false},
 	{"prediction", warn, "", "the platform has no such parameter", inferencePage, false},
 	{"verbosity", warn, "", "the platform has no such parameter", inferencePage, false},
+	{"system_instruction", reject, "", "give it as a system message", inferencePage, false},
+	{"contents", warn, "", "give them as messages", inferencePage, false},
+	{"tool_config", warn, "", "use tool_choice, and the options of google_maps", toolsPage, false},
 	{"functions", reject, "", "superseded by tools", toolsPage, false},
 	{"function_call", reject, "", "superseded by tool_choice", toolsPage, false},
 	{"prompt_cache_key", warn, "", "the platform caches prefixes by itself", cachePage, false},
 	{"safety_identifier", warn, "", "the platform has no end-user id", inferencePage, false},
 }
 
-// findParam returns the row of a member; one beyond the schema's own fields is
-// found in either case style.
-func findParam(name string) *param {
+// paramRows finds a row by the name of its member, and wireRows by the path in
+// the platform's request. Of several rows with the same path the first one
+// counts.
+var paramRows, wireRows = indexParams()
+
+func indexParams() (byName, byWire map[string]*param) {
+	byName, byWire = make(map[string]*param, 2*len(params)), make(map[string]*param, 2*len(params))
 	for i := range params {
 		p := &params[i]
-		if p.name == name || (p.gemini == forward || p.extension) && camel(p.name) == name {
-			return p
+		byName[p.name] = p
+		if p.gemini != translate || p.extension {
+			byName[camel(p.name)] = p
 		}
-	}
-	return nil
-}
-
-// findWire returns the row of a path in the platform's request.
-func findWire(path string) *param {
-	parent, name := path[:len(path)-len(lastSegment(path))], lastSegment(path)
-	for i := range params {
-		for j, wire := range strings.Split(params[i].wire, ", ") {
-			if wire == path || j > 0 && wire == name && strings.HasPrefix(params[i].wire, parent) {
-				return &params[i]
+		parent := ""
+		for wire := range strings.SplitSeq(p.wire, ", ") {
+			if parent == "" {
+				parent = wire[:len(wire)-len(lastSegment(wire))]
+			} else {
+				wire = parent + wire
+			}
+			if byWire[wire] == nil {
+				byWire[wire] = p
 			}
 		}
 	}
-	return nil
+	return byName, byWire
 }
+
+// findParam returns the row of a member; one that is not a field of the schema
+// is found in either case style.
+func findParam(name string) *param { return paramRows[name] }
+
+// findWire returns the row of a path in the platform's request.
+func findWire(path string) *param { return wireRows[path] }
 
 // lastSegment returns what follows the last dot.
 func lastSegment(path string) string {

@@ -180,7 +180,10 @@ var examples = map[string]struct{ value, beside string }{
 	"thinking_config":            {`{"include_thoughts":true,"thinking_budget":100}`, ""},
 	"thought_tag_marker":         {`"think"`, ""},
 	"google.tools":               {`[{"url_context":{}}]`, ""},
-	"functions":                  {`[]`, ""},
+	"functions":                  {`[{"name":"f"}]`, ""},
+	"system_instruction":         {`{"parts":[{"text":"x"}]}`, ""},
+	"contents":                   {`[{"parts":[{"text":"x"}]}]`, ""},
+	"tool_config":                {`{"function_calling_config":{"mode":"ANY"}}`, ""},
 	"function_call":              {`"auto"`, ""},
 	"prompt_cache_key":           {`"k"`, ""},
 	"safety_identifier":          {`"s"`, ""},
@@ -259,14 +262,18 @@ func TestEveryRowDoesWhatItSays(t *testing.T) {
 			if !ok {
 				t.Fatal("no example")
 			}
-			before, _, err := encodeMembers(t, x.beside)
+			model := "gemini-2.5-flash"
+			if p.name == "image_config" { // for models that draw
+				model = "gemini-2.5-flash-image"
+			}
+			before, _, err := encodeMembersFor(t, model, x.beside)
 			if err != nil {
 				t.Fatal(err)
 			}
-			after, warnings, err := encodeMembers(t, x.beside, memberOf(p.name, x.value))
+			after, warnings, err := encodeMembersFor(t, model, x.beside, memberOf(p.name, x.value))
 			checkAction(t, &p, before, after, warnings, err)
 			if p.gemini == forward {
-				camel, _, err := encodeMembers(t, `"`+lastSegment(p.wire)+`":`+x.value)
+				camel, _, err := encodeMembersFor(t, model, `"`+lastSegment(p.wire)+`":`+x.value)
 				if diff := cmp.Diff(after, camel); diff != "" || err != nil {
 					t.Errorf("in the platform's case style: %v\n%s", err, diff)
 				}

@@ -25,6 +25,7 @@ var contentParts = []param{
 	{"thinking", warn, "", "thinking is not sent back to this family of models", signaturePage, false},
 	{"redacted_thinking", warn, "", "thinking is not sent back to this family of models", signaturePage, false},
 	{"signature", forward, "thoughtSignature", "of text, images and code in content_blocks, as it came", signaturePage, false},
+	{"extra_content.google", translate, "thoughtSignature, thought, functionResponse.parts", "as the platform's own OpenAI surface has it: on an assistant message, its calls, and a tool message", inferencePage, false},
 	{"executable_code", forward, "executableCode", "in content_blocks, as it came", executionPage, false},
 	{"code_execution_result", forward, "codeExecutionResult", "in content_blocks, as it came", executionPage, false},
 }

@@ -24,6 +24,7 @@ var partExamples = map[string][2]string{
 	"thinking":              {`{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"c2ln"},{"type":"text","text":"a"}]}`, `{"role":"assistant","content":[{"type":"text","text":"a"}]}`},
 	"redacted_thinking":     {`{"role":"assistant","content":[{"type":"redacted_thinking","data":"t"},{"type":"text","text":"a"}]}`, `{"role":"assistant","content":[{"type":"text","text":"a"}]}`},
 	"signature":             {`{"role":"assistant","content_blocks":[{"type":"text","text":"a","signature":"c2ln"}]}`, `{"role":"assistant","content_blocks":[{"type":"text","text":"a"}]}`},
+	"extra_content.google":  {`{"role":"assistant","content":"a","extra_content":{"google":{"thought_signature":"c2ln"}}}`, `{"role":"assistant","content":"a"}`},
 	"executable_code":       {`{"role":"assistant","content_blocks":[{"type":"executable_code","executableCode":{"language":"PYTHON","code":"1"}}]}`, ``},
 	"code_execution_result": {`{"role":"assistant","content_blocks":[{"type":"code_execution_result","codeExecutionResult":{"outcome":"OUTCOME_OK"}}]}`, ``},
 }
