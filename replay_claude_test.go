@@ -2,12 +2,14 @@ package gateway_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/b650d4bf/gateway"
@@ -125,4 +127,47 @@ func complete(client *gateway.Client, req *gateway.ChatCompletionRequest, stream
 		return nil, err
 	}
 	return s.Collect()
+}
+
+// sortClaude adds a block that only Claude models give, and reports whether it
+// is one.
+func (s *seen) sortClaude(t *testing.T, b *gateway.ContentPart) bool {
+	t.Helper()
+	switch b.Type {
+	case "server_tool_use", "mcp_tool_use":
+		raw, _ := b.Extra.Get("name")
+		var name string
+		if err := json.Unmarshal(raw, &name); err != nil {
+			t.Errorf("%s: %v", raw, err)
+		}
+		s.ServerTools = append(s.ServerTools, name)
+		return true
+	case "redacted_thinking", "compaction", "fallback", "container_upload":
+		return true
+	}
+	return strings.HasSuffix(b.Type, "_tool_result")
+}
+
+// claudeCitations lists the sources that text blocks cite.
+func claudeCitations(t *testing.T, blocks []gateway.ContentPart) []wantCitation {
+	t.Helper()
+	var list []wantCitation
+	for i := range blocks {
+		raw, ok := blocks[i].Extra.Get("citations")
+		if !ok {
+			continue
+		}
+		var cited []struct {
+			URL, Source   string
+			Title         string
+			DocumentTitle string `json:"document_title"`
+		}
+		if err := json.Unmarshal(raw, &cited); err != nil {
+			t.Errorf("%s: %v", raw, err)
+		}
+		for _, c := range cited {
+			list = append(list, wantCitation{cmp.Or(c.URL, c.Source), cmp.Or(c.Title, c.DocumentTitle)})
+		}
+	}
+	return list
 }
