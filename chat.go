@@ -236,6 +236,45 @@ const (
 	ErrClosed           = providers.ErrClosed
 )
 
+// The roles of messages.
+const (
+	RoleSystem    = providers.RoleSystem
+	RoleDeveloper = providers.RoleDeveloper
+	RoleUser      = providers.RoleUser
+	RoleAssistant = providers.RoleAssistant
+	RoleTool      = providers.RoleTool
+)
+
+// The types of content parts and content blocks.
+const (
+	PartText             = providers.PartText
+	PartImageURL         = providers.PartImageURL
+	PartInputAudio       = providers.PartInputAudio
+	PartFile             = providers.PartFile
+	PartThinking         = providers.PartThinking
+	PartRedactedThinking = providers.PartRedactedThinking
+)
+
+// The finish reasons of choices.
+const (
+	FinishStop          = providers.FinishStop
+	FinishLength        = providers.FinishLength
+	FinishToolCalls     = providers.FinishToolCalls
+	FinishContentFilter = providers.FinishContentFilter
+)
+
+// The codes of warnings.
+const (
+	WarnUnsupported   = providers.WarnUnsupported
+	WarnAdjusted      = providers.WarnAdjusted
+	WarnUnknown       = providers.WarnUnknown
+	WarnConflict      = providers.WarnConflict
+	WarnUnknownModel  = providers.WarnUnknownModel
+	WarnSignature     = providers.WarnSignature
+	WarnDroppedBlock  = providers.WarnDroppedBlock
+	WarnSchemaChanged = providers.WarnSchemaChanged
+)
+
 // SystemMessage is a system turn; its content is a string or a list of parts.
 func SystemMessage[T string | []ContentPart](content T) Message {
 	return providers.SystemMessage(content)
