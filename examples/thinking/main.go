@@ -70,9 +70,9 @@ func run(ctx context.Context, out io.Writer, getenv func(string) string) error {
 		}
 		for _, block := range answer.Choices[0].Message.ContentBlocks {
 			switch block.Type {
-			case "thinking":
+			case gateway.PartThinking:
 				page.Say("thinks", block.Thinking)
-			case "text":
+			case gateway.PartText:
 				page.Say("assistant", block.Text)
 			}
 		}

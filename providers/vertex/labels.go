@@ -22,8 +22,8 @@ func checkLabels(labels map[string]string) ([]string, error) {
 	for _, k := range keys {
 		switch {
 		case k == "" || k[0] < 'a' || k[0] > 'z' || !isLabel(k):
-			return nil, providers.Invalid("labels", "a label key begins with a lower-case letter and has at most 63 "+
-				"lower-case letters, digits, _ and -")
+			return nil, providers.Invalid("labels", "the key "+quoteShort(k)+" can't be one: a label key begins with a lower-case "+
+				"letter and has at most 63 lower-case letters, digits, _ and -")
 		case !isLabel(labels[k]):
 			return nil, providers.Invalid("labels."+k, "a label value has at most 63 lower-case letters, digits, _ and -")
 		}
