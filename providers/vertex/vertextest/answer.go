@@ -228,6 +228,17 @@ func (x *exchange) sayPlain() string {
 	return `You said: "` + said + `".`
 }
 
+// text joins the texts that aren't thoughts.
+func (a answer) text() string {
+	var b strings.Builder
+	for _, p := range a.parts {
+		if !p.Thought {
+			b.WriteString(p.text())
+		}
+	}
+	return b.String()
+}
+
 // isGreeting reports whether a text is nothing but a greeting.
 func isGreeting(text string) bool {
 	word := strings.ToLower(strings.Trim(text, " !.,?"))

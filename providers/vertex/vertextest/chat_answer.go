@@ -49,26 +49,20 @@ func (a answer) completion(x *exchange) chatResponse {
 // message returns what the model says.
 func (a answer) message(x *exchange) chatAnswer {
 	m := chatAnswer{Role: "assistant"}
-	var text, thought string
 	for i, p := range a.parts {
 		switch {
-		case p.Thought:
-			thought += p.text()
+		case p.Thought: // one at most
+			m.ReasoningContent = p.Text
 		case p.FunctionCall != nil:
 			id := p.FunctionCall.ID
 			if id == "" {
 				id = x.chatCallID(i)
 			}
 			m.ToolCalls = append(m.ToolCalls, chatToolCall{ID: id, Type: "function", Function: chatFunction{p.FunctionCall.Name, string(p.FunctionCall.Args)}})
-		default:
-			text += p.text()
 		}
 	}
-	if text != "" || len(m.ToolCalls) == 0 {
+	if text := a.text(); text != "" || len(m.ToolCalls) == 0 {
 		m.Content = &text
-	}
-	if thought != "" {
-		m.ReasoningContent = &thought
 	}
 	return m
 }

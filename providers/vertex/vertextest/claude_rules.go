@@ -136,14 +136,15 @@ func (c *claudeCall) turns() []claudeMessage {
 func checkClaudePairs(c *claudeCall) error {
 	seen := map[string]bool{}
 	var open []string // calls of the turn before
+	from := 0         // where that is
 	for i, m := range c.turns() {
 		if m.Role == "" {
 			continue
 		}
-		if err := matchClaudeResults(i, m, open); err != nil {
+		if err := matchClaudeResults(i, from, m, open); err != nil {
 			return err
 		}
-		open = nil
+		open, from = nil, i
 		for _, b := range m.Content {
 			if b.Type != "tool_use" {
 				continue
@@ -159,13 +160,14 @@ func checkClaudePairs(c *claudeCall) error {
 		}
 	}
 	if len(open) > 0 {
-		return unanswered(open)
+		return unanswered(from, open)
 	}
 	return nil
 }
 
-// matchClaudeResults compares the results of turn i with the calls before it.
-func matchClaudeResults(i int, m claudeMessage, open []string) error {
+// matchClaudeResults compares the results of turn i with the calls of the turn
+// before it.
+func matchClaudeResults(i, from int, m claudeMessage, open []string) error {
 	answered := map[string]bool{}
 	leading := true // nothing but results so far
 	for j, b := range m.Content {
@@ -180,21 +182,21 @@ func matchClaudeResults(i int, m claudeMessage, open []string) error {
 		case answered[b.ToolUseID]:
 			return claudeInvalid("messages.%d.content.%d: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s", i, j, b.ToolUseID)
 		case !leading:
-			return unanswered([]string{b.ToolUseID})
+			return unanswered(from, []string{b.ToolUseID})
 		}
 		answered[b.ToolUseID] = true
 	}
 	missing := slices.DeleteFunc(slices.Clone(open), func(id string) bool { return answered[id] })
 	if len(missing) > 0 {
-		return unanswered(missing)
+		return unanswered(from, missing)
 	}
 	return nil
 }
 
-// unanswered refuses calls that lack a result.
-func unanswered(ids []string) error {
-	return claudeInvalid("messages: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
-		strings.Join(ids, ", "))
+// unanswered refuses the calls of turn i that lack a result.
+func unanswered(i int, ids []string) error {
+	return claudeInvalid("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
+		i, strings.Join(ids, ", "))
 }
 
 // checkServerPairs wants what the API's own tools found after the call in the

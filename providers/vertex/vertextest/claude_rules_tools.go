@@ -163,7 +163,7 @@ func (s strictSchema) check(at string, v any, refs []string) error {
 		return s.check(at, (&synth{root: s.root}).resolve(map[string]any{"$ref": ref}), append(slices.Clip(refs), ref))
 	}
 	kind, _ := spec["type"].(string)
-	if kind == "object" && spec["additionalProperties"] != false {
+	if open, said := spec["additionalProperties"].(bool); kind == "object" && (!said || open) {
 		return claudeInvalid("%s: For 'object' type, 'additionalProperties' must be explicitly set to false", at)
 	}
 	var found []string

@@ -87,7 +87,7 @@ func splitBlock(block any) (first any, deltas []claudeDelta) {
 				deltas = append(deltas, claudeDelta{Type: "thinking_delta", Thinking: &piece})
 			}
 		}
-		deltas = append(deltas, claudeDelta{Type: "signature_delta", Signature: &b.Signature})
+		deltas = append(deltas, claudeDelta{Type: "signature_delta", Signature: new(b.Signature)})
 		b.Thinking, b.Signature = "", ""
 		return b, deltas
 	case claudeToolOut:

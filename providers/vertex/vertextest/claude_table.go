@@ -2,6 +2,7 @@ package vertextest
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ type claudeMember struct {
 // https://docs.claude.com/en/api/claude-on-vertex-ai
 func claudeObjects() map[string][]claudeMember {
 	const need = true
-	return map[string][]claudeMember{
+	all := map[string][]claudeMember{
 		"request": {
 			{"anthropic_version", "string", need, oneOf("vertex-2023-10-16")},
 			{"messages", "[@message]", need, nil},
@@ -70,7 +71,19 @@ func claudeObjects() map[string][]claudeMember {
 		"choice.any":             {{"disable_parallel_tool_use", "boolean", false, nil}},
 		"choice.tool":            {{"name", "string", need, nil}, {"disable_parallel_tool_use", "boolean", false, nil}},
 		"choice.none":            {},
+	}
+	maps.Copy(all, blockObjects())
+	maps.Copy(all, toolObjects())
+	return all
+}
 
+// blockObjects are the blocks of messages, systems and results, and what they
+// are made of.
+//
+// Source: https://docs.claude.com/en/api/messages
+func blockObjects() map[string][]claudeMember {
+	const need = true
+	return map[string][]claudeMember{
 		"system.text":             textMembers(),
 		"block.text":              textMembers(),
 		"block.image":             {{"source", "#image", need, nil}, {"cache_control", "#cache", false, nil}},
@@ -97,7 +110,15 @@ func claudeObjects() map[string][]claudeMember {
 		"document.text":         {{"media_type", "string", need, oneOf("text/plain")}, {"data", "string", need, nil}},
 		"document.content":      {{"content", "string|[#result]", need, nil}},
 		"citing":                {{"enabled", "boolean", false, nil}},
+	}
+}
 
+// toolObjects are the tools: those of the caller, and those that the API defines.
+//
+// Source: https://docs.claude.com/en/docs/agents-and-tools/tool-use/overview
+func toolObjects() map[string][]claudeMember {
+	const need = true
+	return map[string][]claudeMember{
 		"tool.custom": {
 			{"name", "string", need, matching(claudeToolName)}, {"input_schema", "object", need, nil}, {"description", "string", false, nil},
 			{"strict", "boolean", false, nil}, {"eager_input_streaming", "boolean", false, nil}, {"defer_loading", "boolean", false, nil},

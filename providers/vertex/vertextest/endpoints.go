@@ -163,13 +163,7 @@ func (a answer) renderPredictions(x *exchange) (response, error) {
 	if len(x.chat.Messages) > 0 {
 		return x.predicted(a.completion(x))
 	}
-	var text string
-	for _, p := range a.parts {
-		if !p.Thought {
-			text += p.text()
-		}
-	}
-	return x.predicted([]string{text})
+	return x.predicted([]string{a.text()})
 }
 
 // predicted renders predictions with what the platform says of their origin.

@@ -175,8 +175,8 @@ func (r Reply) CutAfterEvents(n int) Reply {
 
 // FailAfterEvents puts an error in place of the events of a stream after the
 // first n, in the form the wire has for it, and ends the stream properly. It is
-// worded as by [Error]. A shorter stream gets it at its end. Unary answers have
-// no events: they are replaced by the error.
+// worded as by [Error]. At the latest it comes in place of the last event. Unary
+// answers have no events: they are replaced by the error.
 func (r Reply) FailAfterEvents(n, code int, status, message string) Reply {
 	r.failAt = new(max(n, 0))
 	r.fail = newStatus(code, status, message)

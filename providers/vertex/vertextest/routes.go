@@ -153,6 +153,18 @@ func cacheVerb(method string, one bool) string {
 	return ""
 }
 
+// endpointVerb returns what a method stands for on an endpoint, or on a path of
+// the server behind it.
+func endpointVerb(method string, path []string) string {
+	switch {
+	case len(path) == 0 && method == http.MethodGet:
+		return "getEndpoint"
+	case strings.Join(path, "/") == chatVerb:
+		return chatVerb
+	}
+	return ""
+}
+
 // parsePath reads a resource path with a verb, or that of a cache, whose verb is
 // in the method. It reports false for anything that the platform's front ends
 // have no route for.
@@ -162,19 +174,18 @@ func parsePath(method, path string) (target, bool) {
 		return target{}, false
 	}
 	t := target{version: seg[0], project: seg[2], location: seg[4]}
+	if t.project == "" || t.location == "" {
+		return target{}, false
+	}
 	switch {
 	case len(seg) <= 7 && seg[5] == "cachedContents":
 		t.caches, t.cache = true, strings.Join(seg[6:], "/")
 		t.verb = cacheVerb(method, len(seg) == 7)
-		return t, t.project != "" && t.location != "" && t.verb != "" && (len(seg) == 6) == (t.cache == "")
-	case len(seg) == 9 && seg[5] == "endpoints" && seg[7]+"/"+seg[8] == chatVerb:
-		t.model, t.verb = seg[6], chatVerb
-		return t, t.project != "" && t.location != "" && t.model != ""
+		return t, t.verb != "" && (len(seg) == 6) == (t.cache == "")
+	case seg[5] == "endpoints" && (len(seg) > 7 || len(seg) == 7 && method == http.MethodGet):
+		t.model, t.verb = seg[6], endpointVerb(method, seg[7:])
+		return t, t.model != "" && t.verb != "" && !strings.Contains(t.model, ":")
 	case len(seg) == 7 && seg[5] == "endpoints":
-		if method == http.MethodGet {
-			t.model, t.verb = seg[6], "getEndpoint"
-			return t, t.project != "" && t.location != "" && t.model != "" && !strings.Contains(t.model, ":")
-		}
 	case len(seg) == 9 && seg[5] == "publishers" && seg[7] == "models":
 		t.publisher = seg[6]
 	default:
@@ -186,8 +197,7 @@ func parsePath(method, path string) (target, bool) {
 		return target{}, false
 	}
 	t.model, t.verb = last[:at], last[at+1:]
-	whole := t.project != "" && t.location != "" && t.model != "" && t.verb != ""
-	return t, whole && (len(seg) == 7 || t.publisher != "")
+	return t, t.model != "" && t.verb != "" && (len(seg) == 7 || t.publisher != "")
 }
 
 // findRoute returns the route of a target. A verb that is served for some

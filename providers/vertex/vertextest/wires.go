@@ -95,7 +95,7 @@ func (x *exchange) failing(reply Reply, res response) (Reply, response) {
 	if !x.streams() || res.status != http.StatusOK {
 		return reply, x.refuse(reply.fail)
 	}
-	n := min(*reply.failAt, len(res.events))
+	n := max(min(*reply.failAt, len(res.events)-1), 0)
 	body, err := json.Marshal(x.streamError(reply.fail))
 	if err != nil {
 		return reply, errorResponse(err, x.inArray())
