@@ -281,6 +281,21 @@ func TestMistral(t *testing.T) {
 	}
 }
 
+func TestChatRefusesFieldsByOption(t *testing.T) {
+	s := vertextest.New(vertextest.WithRefusedField("logit_bias", llama), vertextest.WithDeployed(vertextest.Endpoint{ID: "7"}))
+	defer s.Close()
+	bias := `"logit_bias":{}`
+	if a := post(t, s, openapi, chatBody(llama, told("user", "a"), bias)); a.status != 400 || !strings.Contains(string(a.body), "Cannot find field") {
+		t.Errorf("%s", a.body)
+	}
+	if a := post(t, s, openapi, chatBody(deepseek, told("user", "a"), bias)); a.status != 200 {
+		t.Errorf("another model: %s", a.body)
+	}
+	if a := post(t, s, place+"endpoints/7/chat/completions", `[]`); a.status != 400 {
+		t.Errorf("no object: %s", a.body)
+	}
+}
+
 func TestChatPlaysScripts(t *testing.T) {
 	s := vertextest.New()
 	defer s.Close()

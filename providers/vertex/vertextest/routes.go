@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"hash/fnv"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -170,7 +171,7 @@ func endpointVerb(method string, path []string) string {
 // have no route for.
 func parsePath(method, path string) (target, bool) {
 	seg := strings.Split(strings.TrimPrefix(path, "/"), "/")
-	if len(seg) < 6 || seg[1] != "projects" || seg[3] != "locations" || (seg[0] != "v1" && seg[0] != "v1beta1") {
+	if len(seg) < 6 || seg[1] != "projects" || seg[3] != "locations" || !slices.Contains([]string{"v1", "v1beta1"}, seg[0]) {
 		return target{}, false
 	}
 	t := target{version: seg[0], project: seg[2], location: seg[4]}
