@@ -13,18 +13,17 @@ type claudeFacts struct {
 	context   int // tokens of prompt and answer
 	minCache  int // tokens of a prefix that is worth caching
 
-	manual     bool     // thinking.type enabled, with a budget
-	adaptive   bool     // thinking.type adaptive
-	between    bool     // thinking.type between_tools
-	byDefault  bool     // thinks when the request doesn't say
-	always     bool     // thinks whatever the request says; disabled is refused
-	capped     bool     // not thinking and efforts above high exclude each other
-	omits      bool     // keeps thoughts to itself unless display says otherwise
-	efforts    []string // of output_config.effort
-	sampling   bool     // temperature or top_p, and top_k, are taken
-	prefill    bool     // the last message may be the model's
-	forced     bool     // tool_choice any and tool are taken
-	structured bool     // output_config.format and strict tools are taken
+	manual    bool     // thinking.type enabled, with a budget
+	adaptive  bool     // thinking.type adaptive
+	between   bool     // thinking.type between_tools
+	byDefault bool     // thinks when the request doesn't say
+	always    bool     // thinks whatever the request says; disabled is refused
+	capped    bool     // not thinking and efforts above high exclude each other
+	omits     bool     // keeps thoughts to itself unless display says otherwise
+	efforts   []string // of output_config.effort
+	sampling  bool     // temperature or top_p, and top_k, are taken
+	prefill   bool     // the last message may be the model's
+	forced    bool     // tool_choice any and tool are taken
 }
 
 // claudeTable lists the models served, one row each.
@@ -33,8 +32,7 @@ type claudeFacts struct {
 // https://docs.claude.com/en/docs/about-claude/models/overview,
 // https://docs.claude.com/en/docs/build-with-claude/extended-thinking,
 // https://docs.claude.com/en/docs/build-with-claude/adaptive-thinking,
-// https://docs.claude.com/en/docs/build-with-claude/effort,
-// https://docs.claude.com/en/docs/build-with-claude/structured-outputs and
+// https://docs.claude.com/en/docs/build-with-claude/effort and
 // https://docs.claude.com/en/docs/build-with-claude/prompt-caching
 func claudeTable() []claudeFacts {
 	var (
@@ -42,9 +40,9 @@ func claudeTable() []claudeFacts {
 		noX    = []string{"low", "medium", "high", "max"}
 		all    = []string{"low", "medium", "high", "xhigh", "max"}
 
-		old   = claudeFacts{maxOutput: 64_000, context: 200_000, minCache: 1024, manual: true, sampling: true, prefill: true, forced: true, structured: true}
-		six   = claudeFacts{maxOutput: 128_000, context: 1_000_000, minCache: 4096, manual: true, adaptive: true, efforts: noX, sampling: true, forced: true, structured: true}
-		later = claudeFacts{where: multiRegion, maxOutput: 128_000, context: 1_000_000, minCache: 4096, adaptive: true, omits: true, efforts: all, forced: true, structured: true}
+		old   = claudeFacts{maxOutput: 64_000, context: 200_000, minCache: 1024, manual: true, sampling: true, prefill: true, forced: true}
+		six   = claudeFacts{maxOutput: 128_000, context: 1_000_000, minCache: 4096, manual: true, adaptive: true, efforts: noX, sampling: true, forced: true}
+		later = claudeFacts{where: multiRegion, maxOutput: 128_000, context: 1_000_000, minCache: 4096, adaptive: true, omits: true, efforts: all, forced: true}
 		fives = later.with(func(m *claudeFacts) { m.byDefault = true })
 		tale  = later.with(func(m *claudeFacts) { m.byDefault, m.always, m.forced = true, true, false })
 	)

@@ -118,6 +118,12 @@ func TestClaudeDelivery(t *testing.T) {
 			t.Errorf("got %q", a.body)
 		}
 	})
+	t.Run("no stream flag on the streaming verb", func(t *testing.T) {
+		a := post(t, s, claudeURL(sonnet45, "streamRawPredict"), claudeBody(asks("Hi")))
+		if m := a.claude(t); a.status != 400 || m.Error.Message != "stream: Input should be true" {
+			t.Errorf("%s", a.body)
+		}
+	})
 	t.Run("a cut", func(t *testing.T) {
 		s.Script(vertextest.Auto().CutAfterEvents(2))
 		a := post(t, s, claudeURL(sonnet45, "streamRawPredict"), claudeBody(asks("Hi"), `"stream":true`))

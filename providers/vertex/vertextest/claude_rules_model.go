@@ -73,9 +73,6 @@ func checkClaudeFeatures(x *exchange) error {
 		if strings.HasPrefix(t.Type, "computer_") && !asked("computer-use-") {
 			return claudeInvalid("tools.%d: Input tag '%s' found using 'type' does not match any of the expected tags", i, t.Type)
 		}
-		if t.Strict && !x.claude.facts.structured {
-			return claudeInvalid("tools.%d.custom.strict: Extra inputs are not permitted", i)
-		}
 	}
 	return nil
 }
@@ -117,14 +114,12 @@ func checkClaudeThinking(x *exchange) error {
 	return nil
 }
 
-// checkClaudeEffort applies the efforts and formats that the model has.
+// checkClaudeEffort applies the efforts that the model has.
 //
 // Source: https://docs.claude.com/en/docs/build-with-claude/effort
 func checkClaudeEffort(x *exchange) error {
 	effort, known := x.claude.OutputConfig.Effort, x.claude.facts.efforts
 	switch {
-	case x.claude.OutputConfig.Format != nil && !x.claude.facts.structured:
-		return claudeInvalid("output_config.format: Extra inputs are not permitted")
 	case effort == "":
 		return nil
 	case len(known) == 0:
