@@ -26,6 +26,11 @@ type answer struct {
 
 	grounding *groundingMetadata
 	urls      *urlContextMetadata
+
+	stop     string // the stop sequence that ended the text
+	redacted bool   // the thoughts are encrypted
+	omitted  bool   // the thoughts are kept from the caller
+	refused  bool   // the model declined to go on
 }
 
 // maxVariants bounds further candidates when the checks are off.
@@ -57,7 +62,13 @@ func (x *exchange) think() (answer, error) {
 	if err := a.ponder(x); err != nil {
 		return answer{}, err
 	}
+	if a.refused {
+		return a, nil
+	}
 	if calls := x.chooseCalls(); len(calls) > 0 {
+		if x.oneCall {
+			calls = calls[:1]
+		}
 		for i, c := range calls {
 			args, err := json.Marshal(c.args)
 			if err != nil {
@@ -100,7 +111,10 @@ func (x *exchange) modalities() []string {
 // ponder thinks, and shows the thoughts when they are asked for or the model
 // always shows them. An image model also shows a draft.
 func (a *answer) ponder(x *exchange) error {
-	if !x.thinking() && !x.facts.chain {
+	if x.route.wire == wireClaude {
+		a.obey(x)
+	}
+	if !x.thinking() && !x.facts.chain || a.refused {
 		return nil
 	}
 	thought := "**Reading the request**\n\nThe request is clear; a short reply will do.\n\n"
@@ -145,6 +159,8 @@ func (a *answer) say(x *exchange) error {
 // thinking reports whether the model thinks on this request.
 func (x *exchange) thinking() bool {
 	switch b := x.facts.budget; {
+	case x.route.wire != wireGemini:
+		return x.thinks
 	case !x.facts.thinks():
 		return false
 	case b == nil:
@@ -159,14 +175,18 @@ func (x *exchange) thinking() bool {
 // speak adds the text, as far as stop sequences and maxOutputTokens let it.
 func (a *answer) speak(x *exchange, text string) {
 	for _, stop := range x.req.GenerationConfig.StopSequences {
-		if stop != "" {
-			text, _, _ = strings.Cut(text, stop)
+		if stop == "" {
+			continue
+		}
+		before, _, found := strings.Cut(text, stop)
+		if text = before; found {
+			a.stop = stop
 		}
 	}
 	if limit := x.req.GenerationConfig.MaxOutputTokens; limit != nil {
 		room := max(*limit-a.thoughts, 0)
 		if tokens(len(text)) > room {
-			text, a.reason = prefix(text, 4*room), "MAX_TOKENS"
+			text, a.reason, a.stop = prefix(text, 4*room), "MAX_TOKENS", ""
 		}
 	}
 	if text != "" {
@@ -206,6 +226,17 @@ func (x *exchange) sayPlain() string {
 		return "Hello! How can I help you today?"
 	}
 	return `You said: "` + said + `".`
+}
+
+// text joins the texts that aren't thoughts.
+func (a answer) text() string {
+	var b strings.Builder
+	for _, p := range a.parts {
+		if !p.Thought {
+			b.WriteString(p.text())
+		}
+	}
+	return b.String()
 }
 
 // isGreeting reports whether a text is nothing but a greeting.
@@ -303,6 +334,14 @@ func (x *exchange) servedModel() string {
 
 // render turns the answer into the form the request asks for.
 func (a answer) render(x *exchange) (response, error) {
+	switch x.route.wire {
+	case wireClaude:
+		return a.renderClaude(x)
+	case wireMaaS, wireServed, wireMistral:
+		return a.renderChat(x)
+	case wirePredict:
+		return a.renderPredictions(x)
+	}
 	whole := a.whole(x)
 	if x.route.stream {
 		return renderStream(x, a.chunks(x, whole))

@@ -12,7 +12,7 @@ import (
 // compressed returns res with its body compressed when the caller takes gzip.
 // Streams aren't compressed, nor are bodies given byte for byte or cut at a byte.
 func compressed(x *exchange, reply Reply, res response) response {
-	if x.route.stream || res.asIs || reply.cutBytes != nil || !takesGzip(x.header) {
+	if x.streams() || res.asIs || reply.cutBytes != nil || !takesGzip(x.header) {
 		return res
 	}
 	var b bytes.Buffer

@@ -1,4 +1,5 @@
-// Package vertextest emulates the Gemini surface of the Vertex AI platform.
+// Package vertextest emulates the chat surfaces of the Vertex AI platform: Gemini,
+// Claude, the models that speak OpenAI's language, and endpoints of users.
 //
 // It is to this platform what [net/http/httptest] is to HTTP: tests, examples
 // and newcomers run against it with no credentials and no network. A [Server]
@@ -18,9 +19,26 @@
 // function calls, missing or altered thought signatures, thinking settings of
 // the wrong generation, parameters a generation no longer takes, tools, media
 // types and forms of schemas a model doesn't take, references that lead nowhere,
-// and more. See [Check] for the schema alone. [WithoutChecks] switches the body
-// checks off; [WithRefusedField] and [WithoutCallIDs] add refusals, to test how a
-// client learns from one.
+// and more. See [Check] and [CheckMessages] for the shape of a body alone.
+// [WithoutChecks] switches the body checks off; [WithRefusedField],
+// [WithoutCallIDs] and [WithoutPermission] add refusals, to test how a client
+// learns from one.
+//
+// # Wires
+//
+//   - publishers/google and tuned endpoints: Gemini.
+//   - publishers/anthropic, rawPredict and streamRawPredict: the Messages API, and
+//     its counting of tokens at the model count-tokens.
+//   - endpoints/openapi/chat/completions: the open models that the platform
+//     serves, by publisher and name in the body.
+//   - publishers/mistralai, rawPredict and streamRawPredict: Mistral, which refuses
+//     members that it doesn't know, with a 422.
+//   - endpoints/ID/chat/completions and endpoints/ID:predict: a model server of a
+//     user, which [WithDeployed] adds. A dedicated endpoint is refused at the
+//     shared hosts, and GET of the endpoint tells its own.
+//
+// Faults that a model finds come in the model's envelope; those of the platform,
+// such as a missing token, an unknown model or a quota, in Google's.
 //
 // # Answers
 //
@@ -49,6 +67,11 @@
 //   - The chain of thought of gemini-2.0-flash-thinking always comes first.
 //   - Thoughts, thought signatures, usage, maxOutputTokens, stopSequences and
 //     candidateCount follow the facts of the model's generation.
+//   - A Claude cites two made-up pages with its web search tool, reads and writes
+//     the cache of prefixes marked by cache_control, and keeps its thoughts to
+//     itself where the model does. The documented magic strings make it think in
+//     secret, or refuse.
+//   - Reasoning models on OpenAI's wire show reasoning_content.
 //
 // [Server.Script] queues replies that are given instead, one per request:
 //
@@ -75,6 +98,11 @@
 //     the platform.
 //   - Models are a table of names; any other name is a 404. Add your own with
 //     [WithModel]. Newer models exist in global, us and eu only.
+//   - A Claude's stream flag has to agree with the verb. Whether Vertex takes other
+//     roles than user and assistant with some beta isn't known: they are refused.
+//   - Thoughts of a Claude are bound to their text, not to model or project.
+//   - A socket of the emulator stands for shared and dedicated hosts alike.
+//   - Gemini on endpoints/openapi, embeddings and images aren't served.
 //   - Budgets on Gemini 3 fail on the platform some of the time; here always.
 //     A mismatch of function responses on Gemini 3.0 to 3.5 isn't an error but
 //     an empty answer, as documented.

@@ -18,6 +18,7 @@ type exchange struct {
 	target target
 	route  route
 	sse    bool // alt=sse was asked for
+	host   string
 	header http.Header
 	query  url.Values
 	body   []byte
@@ -29,10 +30,24 @@ type exchange struct {
 	silent bool      // the answer has to be empty
 	cached *cache    // the explicit cache in use
 	expire time.Time // when it is to end from now on
+
+	// Set by the checks of the other wires, which fill req too.
+	claude  claudeCall
+	chat    chatCall
+	thinks  bool // the model thinks on this request
+	oneCall bool // parallel calls are off
+
+	requestID string // of a Claude, once somebody has asked for it
 }
 
-// inArray reports whether the answer is one JSON array, elements in time.
-func (x *exchange) inArray() bool { return x.route.stream && !x.sse }
+// inArray reports whether a JSON answer comes as an array: that of a stream
+// without alt=sse, and an error of the shared OpenAI surface.
+func (x *exchange) inArray() bool {
+	return x.route.wire == wireGemini && x.route.stream && !x.sse || x.route.wire == wireMaaS
+}
+
+// streams reports whether the answer is a stream.
+func (x *exchange) streams() bool { return x.route.stream || x.chat.Stream }
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -43,9 +58,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		abort()
 	}
 	t, ok := parsePath(r.Method, r.URL.Path)
+	if t.verb == chatVerb && t.model == sharedEndpoint {
+		t.named = namedModel(body)
+	}
 	s.record(Request{
 		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: body,
-		Project: t.project, Location: t.location, Model: t.model, Verb: t.verb, Time: time.Now(),
+		Project: t.project, Location: t.location, Model: t.called(), Verb: t.verb, Time: time.Now(),
 	})
 	found, known := findRoute(t)
 	if !ok || !known || r.Method != found.http {
@@ -54,7 +72,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	query := r.URL.Query()
 	x := &exchange{
-		server: s, cfg: &s.cfg, target: t, route: found, header: r.Header, query: query, body: body,
+		server: s, cfg: &s.cfg, target: t, route: found, host: r.Host, header: r.Header, query: query, body: body,
 		sse: query.Get("alt") == "sse",
 	}
 	reply, res := s.respond(x)
@@ -64,18 +82,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // respond checks the request, then renders the reply it gets.
 func (s *Server) respond(x *exchange) (Reply, response) {
 	if err := x.check(); err != nil {
-		return Reply{}, errorResponse(err, x.inArray())
+		return Reply{}, x.refuse(err)
 	}
-	reply := s.next(x.route, x.target.model)
+	reply := s.next(x.route, x.target)
 	render := reply.render
 	if render == nil {
 		render = x.route.answer
 	}
 	res, err := render(x)
 	if err != nil {
-		return reply, errorResponse(err, x.inArray())
+		return reply, x.refuse(err)
 	}
-	return reply, res
+	return x.failing(reply, res)
 }
 
 // check applies everything that can refuse the request, in the platform's order:
@@ -91,6 +109,9 @@ func (x *exchange) check() error {
 	}
 	if x.route.serve == nil {
 		return notFound(x.target)
+	}
+	if err := x.checkPermission(); err != nil {
+		return err
 	}
 	return x.route.serve(x)
 }

@@ -1,6 +1,7 @@
 package vertextest_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"testing"
@@ -98,6 +99,70 @@ func FuzzOtherCalls(f *testing.F) {
 				}
 				if err := vertextest.Check(c.message, got.body); err != nil {
 					t.Fatalf("%s %s: %v in %s", c.method, c.url, err, got.body)
+				}
+			}
+		}
+	})
+}
+
+// FuzzMessages holds the emulator's Claudes to three promises: no body makes them
+// fail, none that CheckMessages refuses is taken, and what they say can be sent
+// back to them.
+func FuzzMessages(f *testing.F) {
+	for _, r := range general() {
+		if len(r.body) < 4096 {
+			f.Add(r.body)
+		}
+	}
+	f.Add(claudeBody(asks("The weather in Paris?"), claudeWeather, think))
+	f.Add(claudeBody(asks("Who won?"), claudeTool(`"type":"web_search_20250305","name":"web_search"`), `"cache_control":{"type":"ephemeral"}`))
+	s, unchecked := vertextest.New(vertextest.WithCacheMinimum(0)), vertextest.New(vertextest.WithoutChecks())
+	f.Fuzz(func(t *testing.T, body string) {
+		s.Reset()
+		unchecked.Reset()
+		for _, verb := range []string{"rawPredict", "streamRawPredict"} {
+			if got := post(t, unchecked, claudeURL(sonnet45, verb), body); got.status >= http.StatusInternalServerError {
+				t.Fatalf("%s: status %d: %s", verb, got.status, got.body)
+			}
+		}
+		got := post(t, s, claudeURL(sonnet45, "rawPredict"), body)
+		bad := vertextest.CheckMessages([]byte(body))
+		switch {
+		case got.status >= http.StatusInternalServerError:
+			t.Fatalf("status %d: %s", got.status, got.body)
+		case got.status != http.StatusOK:
+			return
+		case bad != nil:
+			t.Fatalf("taken, though %v", bad)
+		}
+		m := got.claude(t)
+		var whole struct{ Content json.RawMessage }
+		if err := json.Unmarshal(got.body, &whole); err != nil {
+			t.Fatal(err)
+		}
+		if m.StopReason != "end_turn" || len(m.Content) == 0 {
+			return
+		}
+		history := asks("a") + `,{"role":"assistant","content":` + string(whole.Content) + `},` + asks("b")
+		if again := post(t, s, claudeURL(sonnet45, "rawPredict"), claudeBody(history)); again.status != http.StatusOK {
+			t.Fatalf("%s isn't taken back: %s", got.body, again.body)
+		}
+	})
+}
+
+// FuzzChat checks that no body makes a model on OpenAI's wire fail.
+func FuzzChat(f *testing.F) {
+	f.Add(chatBody(llama, told("user", "The weather in Paris?"), chatWeather, `"stream":true`))
+	f.Add(chatBody("", told("user", "a")+`,{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{"}}]},{"role":"tool","tool_call_id":"a","content":[]}`))
+	f.Add(`{"instances":[{"messages":[{"role":"user","content":"a"}]},{"prompt":"b"}]}`)
+	e := vertextest.WithDeployed(vertextest.Endpoint{ID: "7"})
+	s, unchecked := vertextest.New(e), vertextest.New(e, vertextest.WithoutChecks())
+	f.Fuzz(func(t *testing.T, body string) {
+		for _, server := range []*vertextest.Server{s, unchecked} {
+			server.Reset()
+			for _, path := range []string{"endpoints/openapi/chat/completions", "endpoints/7/chat/completions", "endpoints/7:predict", "publishers/mistralai/models/codestral-2:rawPredict"} {
+				if got := post(t, server, place+path, body); got.status >= http.StatusInternalServerError {
+					t.Fatalf("%s: status %d: %s", path, got.status, got.body)
 				}
 			}
 		}

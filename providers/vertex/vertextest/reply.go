@@ -19,6 +19,8 @@ type Reply struct {
 	cutBytes  *int
 	piece     int
 	header    http.Header
+	failAt    *int
+	fail      *statusError
 }
 
 // FunctionCall is a call in a scripted answer. Args is encoded with
@@ -95,20 +97,26 @@ func Raw(status int, contentType, body string) Reply {
 	})
 }
 
-// SSE answers 200 with an event stream; each string is the data of one event.
+// SSE answers 200 with an event stream; each string is the data of one event. To
+// a Claude the event has the name that is the type in its data.
 func SSE(events ...string) Reply {
-	res := response{status: http.StatusOK, header: sseHeader()}
-	for _, e := range events {
-		res.events = append(res.events, sseEvent([]byte(e)))
-	}
-	return fixed(res)
+	return Reply{render: func(x *exchange) (response, error) {
+		res := response{status: http.StatusOK, header: x.streamHeader(), asIs: true}
+		for _, e := range events {
+			res.events = append(res.events, x.frame([]byte(e)))
+		}
+		return res, nil
+	}}
 }
 
-// Error answers with a google.rpc.Status: an HTTP code, a message and a status
-// such as UNAVAILABLE. The details are encoded with encoding/json.
+// Error answers with an HTTP code, a message and a status. A status in lower
+// case, such as overloaded_error, is one of the models' own and goes into the
+// envelope of the model asked; any other, such as UNAVAILABLE, makes a
+// google.rpc.Status, which front ends and quotas send on every wire. The details
+// are Google's, encoded with encoding/json.
 func Error(code int, status, message string, details ...any) Reply {
 	return Reply{render: func(*exchange) (response, error) {
-		return response{}, &statusError{Code: code, Status: status, Message: message, Details: details}
+		return response{}, newStatus(code, status, message, details...)
 	}}
 }
 
@@ -121,6 +129,17 @@ func RateLimited(retryDelay time.Duration) Reply {
 		details = append(details, detail("RetryInfo", map[string]any{"retryDelay": delay}))
 	}
 	return Error(http.StatusTooManyRequests, "RESOURCE_EXHAUSTED", "Resource exhausted. Please try again later.", details...)
+}
+
+// Overloaded answers that the model has no room: 529 overloaded_error from a
+// Claude, 503 UNAVAILABLE from any other model.
+func Overloaded() Reply {
+	return Reply{render: func(x *exchange) (response, error) {
+		if x.route.wire == wireClaude {
+			return response{}, &statusError{Code: statusOverloaded, Status: "overloaded_error", Message: "Overloaded", own: true}
+		}
+		return response{}, &statusError{Code: http.StatusServiceUnavailable, Status: "UNAVAILABLE", Message: "The model is overloaded. Please try again later."}
+	}}
 }
 
 // HTML404 answers with the page that front ends send for unknown paths.
@@ -151,6 +170,16 @@ func (r Reply) CutAfter(n int) Reply {
 // answer is one event. A shorter stream is left whole.
 func (r Reply) CutAfterEvents(n int) Reply {
 	r.cutEvents = new(max(n, 0))
+	return r
+}
+
+// FailAfterEvents puts an error in place of the events of a stream after the
+// first n, in the form the wire has for it, and ends the stream properly. It is
+// worded as by [Error]. At the latest it comes in place of the last event. Unary
+// answers have no events: they are replaced by the error.
+func (r Reply) FailAfterEvents(n, code int, status, message string) Reply {
+	r.failAt = new(max(n, 0))
+	r.fail = newStatus(code, status, message)
 	return r
 }
 

@@ -1,8 +1,10 @@
 package vertextest
 
 import (
+	"cmp"
 	"hash/fnv"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,11 +16,15 @@ type target struct {
 	location  string
 	publisher string // empty for an endpoint
 	model     string // or the endpoint's id
+	named     string // the model in the body, on the endpoint that all share
 	verb      string
 
 	caches bool   // the path is of explicit caches
 	cache  string // the id of one
 }
+
+// called is the model that requests and scripts know the target by.
+func (t target) called() string { return cmp.Or(t.named, t.model) }
 
 // place returns the resource name of the location.
 func (t target) place() string { return "projects/" + t.project + "/locations/" + t.location }
@@ -51,11 +57,26 @@ func (t target) resource() string {
 	return t.place() + "/publishers/" + t.publisher + "/models/" + t.model
 }
 
+// wire is the language of a route's bodies.
+type wire int
+
+const (
+	wireGemini  wire = iota
+	wireClaude       // the Messages API
+	wireMaaS         // OpenAI's, of the models that the platform serves
+	wireServed       // OpenAI's, of a server on an endpoint
+	wireMistral      // OpenAI's, with Mistral's own members and refusals
+	wirePredict      // instances and predictions
+)
+
 // route serves one verb of the models of a publisher, of tuned endpoints or of
 // explicit caches.
 type route struct {
 	publisher string // empty for endpoints and caches
+	model     string // of a row for one model, empty for all
 	caches    bool
+	wire      wire
+	speaks    bool // answers as a model in another language than Gemini's
 	verb      string
 	http      string // method
 	rpc       string // service and method, as messages name them
@@ -65,19 +86,27 @@ type route struct {
 }
 
 // generates reports whether the route answers as a model.
-func (r route) generates() bool { return strings.HasSuffix(r.rpc, "GenerateContent") }
+func (r route) generates() bool { return r.speaks || strings.HasSuffix(r.rpc, "GenerateContent") }
 
 // routes is the table of what the emulator serves. Further surfaces add rows.
 //
 // Sources: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference,
-// https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/count-tokens and
-// https://cloud.google.com/vertex-ai/generative-ai/docs/context-cache/context-cache-create
+// https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/count-tokens,
+// https://cloud.google.com/vertex-ai/generative-ai/docs/context-cache/context-cache-create,
+// https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude,
+// https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/count-tokens,
+// https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/mistral,
+// https://cloud.google.com/vertex-ai/generative-ai/docs/maas/call-open-model-apis and
+// https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.endpoints
 func routes() []route {
 	const (
 		predict = "PredictionService.GenerateContent"
 		stream  = "PredictionService.StreamGenerateContent"
 		count   = "LlmUtilityService.CountTokens"
 		caches  = "GenAiCacheService."
+		raw     = "PredictionService.RawPredict"
+		rawSSE  = "PredictionService.StreamRawPredict"
+		chat    = "PredictionService.ChatCompletions"
 		post    = http.MethodPost
 	)
 	return []route{
@@ -87,6 +116,15 @@ func routes() []route {
 		{verb: "generateContent", http: post, rpc: predict, serve: checkGenerate, answer: ownAnswer},
 		{verb: "streamGenerateContent", http: post, rpc: stream, stream: true, serve: checkGenerate, answer: ownAnswer},
 		{verb: "countTokens", http: post, rpc: count, serve: checkCount, answer: countTokens},
+		{publisher: "anthropic", model: countModel, verb: "rawPredict", http: post, rpc: raw, wire: wireClaude, serve: checkClaudeCount, answer: countClaude},
+		{publisher: "anthropic", verb: "rawPredict", http: post, rpc: raw, wire: wireClaude, speaks: true, serve: checkClaude, answer: ownAnswer},
+		{publisher: "anthropic", verb: "streamRawPredict", http: post, rpc: rawSSE, stream: true, wire: wireClaude, speaks: true, serve: checkClaude, answer: ownAnswer},
+		{publisher: "mistralai", verb: "rawPredict", http: post, rpc: raw, wire: wireMistral, speaks: true, serve: checkChat, answer: ownAnswer},
+		{publisher: "mistralai", verb: "streamRawPredict", http: post, rpc: rawSSE, stream: true, wire: wireMistral, speaks: true, serve: checkChat, answer: ownAnswer},
+		{model: sharedEndpoint, verb: chatVerb, http: post, rpc: chat, wire: wireMaaS, speaks: true, serve: checkChat, answer: ownAnswer},
+		{verb: chatVerb, http: post, rpc: chat, wire: wireServed, speaks: true, serve: checkChat, answer: ownAnswer},
+		{verb: "predict", http: post, rpc: "PredictionService.Predict", wire: wirePredict, speaks: true, serve: checkPredict, answer: answerPredict},
+		{verb: "getEndpoint", http: http.MethodGet, rpc: "EndpointService.GetEndpoint", serve: checkEndpoint, answer: getEndpoint},
 		{caches: true, verb: "createCachedContent", http: post, rpc: caches + "CreateCachedContent", serve: checkCreateCache, answer: createCache},
 		{caches: true, verb: "listCachedContents", http: http.MethodGet, rpc: caches + "ListCachedContents", serve: checkNothing, answer: listCaches},
 		{caches: true, verb: "getCachedContent", http: http.MethodGet, rpc: caches + "GetCachedContent", serve: checkFindCache, answer: getCache},
@@ -116,20 +154,38 @@ func cacheVerb(method string, one bool) string {
 	return ""
 }
 
+// endpointVerb returns what a method stands for on an endpoint, or on a path of
+// the server behind it.
+func endpointVerb(method string, path []string) string {
+	switch {
+	case len(path) == 0 && method == http.MethodGet:
+		return "getEndpoint"
+	case strings.Join(path, "/") == chatVerb:
+		return chatVerb
+	}
+	return ""
+}
+
 // parsePath reads a resource path with a verb, or that of a cache, whose verb is
 // in the method. It reports false for anything that the platform's front ends
 // have no route for.
 func parsePath(method, path string) (target, bool) {
 	seg := strings.Split(strings.TrimPrefix(path, "/"), "/")
-	if len(seg) < 6 || seg[1] != "projects" || seg[3] != "locations" || (seg[0] != "v1" && seg[0] != "v1beta1") {
+	if len(seg) < 6 || seg[1] != "projects" || seg[3] != "locations" || !slices.Contains([]string{"v1", "v1beta1"}, seg[0]) {
 		return target{}, false
 	}
 	t := target{version: seg[0], project: seg[2], location: seg[4]}
+	if t.project == "" || t.location == "" {
+		return target{}, false
+	}
 	switch {
 	case len(seg) <= 7 && seg[5] == "cachedContents":
 		t.caches, t.cache = true, strings.Join(seg[6:], "/")
 		t.verb = cacheVerb(method, len(seg) == 7)
-		return t, t.project != "" && t.location != "" && t.verb != "" && (len(seg) == 6) == (t.cache == "")
+		return t, t.verb != "" && (len(seg) == 6) == (t.cache == "")
+	case seg[5] == "endpoints" && (len(seg) > 7 || len(seg) == 7 && method == http.MethodGet):
+		t.model, t.verb = seg[6], endpointVerb(method, seg[7:])
+		return t, t.model != "" && t.verb != "" && !strings.Contains(t.model, ":")
 	case len(seg) == 7 && seg[5] == "endpoints":
 	case len(seg) == 9 && seg[5] == "publishers" && seg[7] == "models":
 		t.publisher = seg[6]
@@ -142,8 +198,7 @@ func parsePath(method, path string) (target, bool) {
 		return target{}, false
 	}
 	t.model, t.verb = last[:at], last[at+1:]
-	whole := t.project != "" && t.location != "" && t.model != "" && t.verb != ""
-	return t, whole && (len(seg) == 7 || t.publisher != "")
+	return t, t.model != "" && t.verb != "" && (len(seg) == 7 || t.publisher != "")
 }
 
 // findRoute returns the route of a target. A verb that is served for some
@@ -153,7 +208,7 @@ func findRoute(t target) (found route, known bool) {
 		if r.verb != t.verb || r.caches != t.caches {
 			continue
 		}
-		if r.publisher == t.publisher {
+		if r.publisher == t.publisher && (r.model == "" || r.model == t.model) {
 			return r, true
 		}
 		known = known || t.publisher != ""

@@ -24,6 +24,8 @@ type Server struct {
 	answered  uint64
 	sentinels int
 
+	prefixes map[prefixKey]time.Time // of Claude prompts, with their ends
+
 	caches     []*cache // oldest first, some of them ended
 	cachesMade uint64
 }
@@ -40,6 +42,10 @@ type config struct {
 	endpoints                  map[string]string
 	cacheMinimum               *int
 	withoutIDs                 []forModels
+	denied                     []forModels
+	claudes                    []claudeFacts
+	chats                      []chatFacts
+	served                     map[string]Endpoint
 	refused                    []refusedField
 }
 
@@ -65,10 +71,15 @@ func WithLatency(d time.Duration) Option { return func(c *config) { c.latency = 
 // WithChunkDelay waits between the chunks of a stream. [Reply.Paced] overrides it.
 func WithChunkDelay(d time.Duration) Option { return func(c *config) { c.chunkDelay = d } }
 
-// WithModel serves a further model that behaves like a known one. It is ignored
-// when like isn't known.
+// WithModel serves a further model that behaves like a known one, Gemini, Claude
+// or other. Models of endpoints/openapi are named with their publisher, as in
+// meta/llama-4. It is ignored when like isn't known.
 func WithModel(name, like string) Option {
-	return func(c *config) { c.models = withModel(c.models, name, like) }
+	return func(c *config) {
+		c.models = withModel(c.models, name, like)
+		c.claudes = withClaude(c.claudes, name, like)
+		c.chats = withChat(c.chats, name, like)
+	}
 }
 
 // WithEndpoint makes a tuned endpoint behave like the given model. Endpoints not
@@ -82,8 +93,12 @@ func WithEndpoint(id, model string) Option {
 // [Server.Transport], or after [Server.Start].
 func New(opts ...Option) *Server {
 	s := &Server{
-		cfg:      config{models: modelTable(), endpoints: map[string]string{}},
+		cfg: config{
+			models: modelTable(), claudes: claudeTable(), chats: chatTable(),
+			endpoints: map[string]string{}, served: map[string]Endpoint{},
+		},
 		queues:   map[string][]Reply{},
+		prefixes: map[prefixKey]time.Time{},
 		verbs:    map[string][]Reply{},
 		inFlight: map[*flight]struct{}{},
 	}
@@ -102,8 +117,8 @@ type Request struct {
 	Body     []byte
 	Project  string
 	Location string
-	Model    string // or the id of a tuned endpoint; empty for caches
-	Verb     string // such as generateContent, countTokens or createCachedContent
+	Model    string // or the id of an endpoint; empty for caches
+	Verb     string // such as generateContent, rawPredict, chat/completions or createCachedContent
 	Time     time.Time
 }
 
@@ -115,28 +130,31 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
-// Reset forgets recorded requests, scripted replies, explicit caches and the
-// sentinel count.
+// Reset forgets recorded requests, scripted replies, explicit caches, cached
+// prefixes and the sentinel count.
 func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests, s.queue, s.sentinels = nil, nil, 0
 	s.caches, s.cachesMade = nil, 0
+	clear(s.prefixes)
 	clear(s.queues)
 	clear(s.verbs)
 }
 
 // Script queues replies. Each request for an answer of a model that passes the
 // checks takes the next one; when none is left the emulator answers by itself
-// again. Requests that count tokens or keep caches take none.
+// again. Requests that count tokens, keep caches or ask about endpoints take none.
 func (s *Server) Script(replies ...Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queue = append(s.queue, replies...)
 }
 
-// ScriptFor queues replies for one model, or one tuned endpoint by its id. They
-// are taken before those of [Server.Script].
+// ScriptFor queues replies for one model, or one endpoint by its id. A model of
+// endpoints/openapi goes by publisher and name, as in meta/llama-4. They are
+// taken before those of [Server.Script]. The model count-tokens of Anthropic has
+// no other replies than these.
 func (s *Server) ScriptFor(model string, replies ...Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,16 +192,18 @@ func (s *Server) SentinelUses() int {
 
 // next takes the next scripted reply for a request. The zero Reply is the
 // emulator's own answer.
-func (s *Server) next(at route, model string) Reply {
+func (s *Server) next(at route, of target) Reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var r Reply
+	model := of.called()
 	switch byVerb, q := s.verbs[at.verb], s.queues[model]; {
-	case len(byVerb) > 0:
+	case len(byVerb) > 0 && at.model != countModel:
 		r, s.verbs[at.verb] = byVerb[0], byVerb[1:]
-	case !at.generates():
+	case !at.generates() && at.model != countModel:
 	case len(q) > 0:
 		r, s.queues[model] = q[0], q[1:]
+	case at.model == countModel:
 	case len(s.queue) > 0:
 		r, s.queue = s.queue[0], s.queue[1:]
 	}

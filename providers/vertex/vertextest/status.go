@@ -13,6 +13,8 @@ type statusError struct {
 	Message string `json:"message"`
 	Status  string `json:"status"`
 	Details []any  `json:"details,omitempty"`
+
+	own bool // the model's, not Google's
 }
 
 // Error returns the status and its message.
@@ -82,8 +84,8 @@ func internal(err error) *statusError {
 	return &statusError{Code: http.StatusInternalServerError, Status: "INTERNAL", Message: "vertextest: " + err.Error()}
 }
 
-// errorResponse renders err; inArray wraps it in an array, as the streaming
-// verb does without alt=sse.
+// errorResponse renders err as Google's; inArray wraps it in an array, as the
+// streaming verb does without alt=sse.
 func errorResponse(err error, inArray bool) response {
 	var st *statusError
 	if !errors.As(err, &st) {
