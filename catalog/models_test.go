@@ -85,10 +85,10 @@ func TestEveryRowOfTheDefaultTableIsWhole(t *testing.T) {
 			if u, err := url.ParseRequestURI(row.Source); err != nil || u.Scheme != "https" {
 				t.Errorf("source %q", row.Source)
 			}
-			if seen[row.Name] || row.Publisher != "google" || row.Version == 0 || row.MaxCandidates == 0 {
+			if seen[row.Publisher+"/"+row.Name] || row.Publisher == "" || row.Version == 0 || row.MaxCandidates == 0 {
 				t.Errorf("%+v is not whole", row)
 			}
-			seen[row.Name] = true
+			seen[row.Publisher+"/"+row.Name] = true
 			th := row.Thinking
 			if th.ByBudget() && th.ByLevel() || th.MinBudget > th.MaxBudget || th.CanDisable && !th.ByBudget() {
 				t.Errorf("thinking %+v contradicts itself", th)
@@ -97,7 +97,10 @@ func TestEveryRowOfTheDefaultTableIsWhole(t *testing.T) {
 				!slices.IsSortedFunc(th.Levels, func(a, b string) int { return rank(a) - rank(b) }) {
 				t.Errorf("levels %v, want them lowest first", th.Levels)
 			}
-			if th.ByLevel() != row.CallIDs {
+			if th.Tags != "" && th.Tags != "<think>" && th.Tags != "</think>" || th.Tags == "</think>" && th.Switch == "" {
+				t.Errorf("thinking %+v has no such tags", th)
+			}
+			if row.Publisher == "google" && th.ByLevel() != row.CallIDs {
 				t.Error("levels, ids and version 3 came together")
 			}
 		})

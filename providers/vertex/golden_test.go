@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,6 +29,9 @@ import (
 //	error.txt        how the call failed, unary.error.txt and stream.error.txt
 //	                 when only the answer was at fault
 //
+// Of models of other families than Gemini's it also writes url.txt, where the
+// two forms go, and stream.body.json.
+//
 // A line of the comment that begins with "emulator:" says that the emulator
 // refuses the body, and why; one with "broken:" that the answer is not one of
 // the platform's schema.
@@ -38,7 +42,7 @@ type scenario struct {
 }
 
 var goldenFiles = []string{
-	"body.json", "warnings.txt", "completion.json", "chunks.jsonl", "error.txt", "unary.error.txt", "stream.error.txt",
+	"url.txt", "body.json", "stream.body.json", "warnings.txt", "completion.json", "chunks.jsonl", "error.txt", "unary.error.txt", "stream.error.txt",
 }
 
 func scenarios(t *testing.T) map[string]*scenario {
@@ -53,6 +57,19 @@ func scenarios(t *testing.T) map[string]*scenario {
 		s := &scenario{path: path, archive: a, request: decodeRequest(t, a.Get("request.json"))}
 		list[strings.TrimSuffix(filepath.Base(path), ".txtar")] = s
 	}
+	return list
+}
+
+// isGemini reports whether the scenario is of a model on Gemini's wire.
+func (s *scenario) isGemini() bool {
+	return strings.HasPrefix(s.request.Model, "gemini-") || strings.HasPrefix(s.request.Model, "projects/")
+}
+
+// geminiScenarios are those of models on Gemini's wire.
+func geminiScenarios(t *testing.T) map[string]*scenario {
+	t.Helper()
+	list := scenarios(t)
+	maps.DeleteFunc(list, func(_ string, s *scenario) bool { return !s.isGemini() })
 	return list
 }
 
@@ -77,8 +94,12 @@ func (s *scenario) play(t *testing.T) map[string][]byte {
 	got := map[string][]byte{}
 	unary := s.archive.Get("unary.json")
 	rt := plays(unary)
-	if unary == nil {
+	switch {
+	case unary != nil:
+	case s.isGemini():
 		rt = plays([]byte(okAnswer))
+	default:
+		rt = plays([]byte(okOpenAnswer))
 	}
 	answer, err := newProvider(t, rt).ChatCompletion(t.Context(), target(s.request.Model), s.request)
 	switch {
@@ -94,6 +115,9 @@ func (s *scenario) play(t *testing.T) map[string][]byte {
 		}
 	}
 	got["body.json"] = indent(t, rt.sent)
+	if !s.isGemini() {
+		got["url.txt"] = []byte(rt.url + "\n")
+	}
 	if text := s.archive.Get("stream.sse"); text != nil {
 		s.playStream(t, text, got)
 	}
@@ -102,7 +126,12 @@ func (s *scenario) play(t *testing.T) map[string][]byte {
 
 func (s *scenario) playStream(t *testing.T, text []byte, got map[string][]byte) {
 	t.Helper()
-	chunks, whole, err := s.stream(t, func() io.Reader { return bytes.NewReader(text) })
+	rt := plays(text)
+	chunks, whole, err := s.streamFrom(t, rt)
+	if !s.isGemini() {
+		got["url.txt"] = append(got["url.txt"], rt.url+"\n"...)
+		got["stream.body.json"] = indent(t, rt.sent)
+	}
 	if err != nil {
 		got["stream.error.txt"] = []byte(describe(err))
 	}
@@ -118,8 +147,12 @@ func (s *scenario) playStream(t *testing.T, text []byte, got map[string][]byte) 
 // stream plays the scenario with the given body as the answer.
 func (s *scenario) stream(t *testing.T, body func() io.Reader) ([]*providers.ChatCompletionChunk, *providers.ChatCompletion, error) {
 	t.Helper()
-	p := newProvider(t, &player{body: body})
-	r, err := p.ChatCompletionStream(t.Context(), target(s.request.Model), s.request)
+	return s.streamFrom(t, &player{body: body})
+}
+
+func (s *scenario) streamFrom(t *testing.T, rt *player) ([]*providers.ChatCompletionChunk, *providers.ChatCompletion, error) {
+	t.Helper()
+	r, err := newProvider(t, rt).ChatCompletionStream(t.Context(), target(s.request.Model), s.request)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -138,7 +171,7 @@ func indent(t *testing.T, data []byte) []byte {
 // TestScenarioBodiesFitThePlatform holds each body to the schema and has the
 // emulator accept it.
 func TestScenarioBodiesFitThePlatform(t *testing.T) {
-	for name, s := range scenarios(t) {
+	for name, s := range geminiScenarios(t) {
 		body := s.archive.Get("body.json")
 		if body == nil {
 			continue
@@ -159,7 +192,7 @@ func TestScenarioBodiesFitThePlatform(t *testing.T) {
 
 // TestScenarioAnswersFitThePlatform keeps answers written by hand truthful.
 func TestScenarioAnswersFitThePlatform(t *testing.T) {
-	for name, s := range scenarios(t) {
+	for name, s := range geminiScenarios(t) {
 		if s.says("broken") {
 			continue
 		}

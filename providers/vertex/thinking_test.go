@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/providers"
 	"github.com/b650d4bf/gateway/providers/vertex"
 	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
@@ -39,7 +38,7 @@ var wishes = []string{
 // TestThePlatformTakesTheThinkingOfEveryRow crosses the model table with the
 // emulator's own.
 func TestThePlatformTakesTheThinkingOfEveryRow(t *testing.T) {
-	for _, row := range catalog.DefaultModels().All() {
+	for _, row := range geminiRows() {
 		t.Run(row.Name, func(t *testing.T) {
 			srv := vertextest.New(vertextest.WithModel(row.Name, like(row.Name)))
 			defer srv.Close()
@@ -71,7 +70,7 @@ func TestThePlatformTakesEveryParameterOnEveryRow(t *testing.T) {
 	const all = `"temperature":1,"top_p":0.5,"top_k":2,"n":3,"seed":99999999999,"presence_penalty":1,"frequency_penalty":1,` +
 		`"stop":["a"],"max_tokens":8000,"logprobs":true,"top_logprobs":3,"user":"u","labels":{"a":"b"},"parallel_tool_calls":false,` +
 		`"tools":[{"type":"function","function":{"name":"f","parameters":{}}}],"tool_choice":"required","response_format":{"type":"json_object"}`
-	for _, row := range catalog.DefaultModels().All() {
+	for _, row := range geminiRows() {
 		t.Run(row.Name, func(t *testing.T) {
 			srv := vertextest.New(vertextest.WithModel(row.Name, like(row.Name)))
 			defer srv.Close()
@@ -86,7 +85,7 @@ func TestThePlatformTakesEveryParameterOnEveryRow(t *testing.T) {
 // signatures were lost, and the emulator's own answer back: with a memory of
 // signatures they are found again, without one the sentinel stands in.
 func TestThePlatformTakesToolRoundsOnEveryRow(t *testing.T) {
-	for _, row := range catalog.DefaultModels().All() {
+	for _, row := range geminiRows() {
 		if !row.Gives("TEXT") {
 			continue // speaks, and calls nothing: see the scenarios of speech
 		}
@@ -198,7 +197,7 @@ func TestThinkingPerGeneration(t *testing.T) {
 }
 
 func TestAPromptThatEndsWithTheAssistantIsRefusedWhereTheModelWould(t *testing.T) {
-	for _, row := range catalog.DefaultModels().All() {
+	for _, row := range geminiRows() {
 		q := hello(t, row.Name)
 		q.Messages = append(q.Messages, providers.AssistantMessage("1, 2,"))
 		srv := vertextest.New(vertextest.WithModel(row.Name, like(row.Name)))

@@ -57,6 +57,12 @@ type Config struct {
 	// in place of the limits that the platform documents: 20 MB in all, 7 MB for
 	// an image or a text, 50 MB for a PDF. Default 0, the documented limits.
 	MaxInlineBytes int
+	// Publishers are further publishers of models; those of the provider's own
+	// table with the same name are replaced.
+	Publishers []Publisher
+	// Predictors say how to speak to self-deployed endpoints that do not speak
+	// the OpenAI schema, by the endpoint's name.
+	Predictors map[string]Predictor
 }
 
 // Provider is the Vertex AI provider. It is safe for concurrent use.
@@ -70,6 +76,10 @@ type Provider struct {
 	learnt lessons
 
 	signatures *signatures
+
+	publishers []publisher // Config.Publishers
+	predictors map[string]Predictor
+	hosts      *hosts
 }
 
 var _ providers.Provider = (*Provider)(nil)
@@ -95,6 +105,8 @@ func New(cfg Config) *Provider {
 		},
 
 		signatures: newSignatures(cfg.Signatures),
+
+		publishers: publishersOf(cfg.Publishers), predictors: maps.Clone(cfg.Predictors), hosts: newHosts(),
 	}
 }
 
@@ -224,7 +236,7 @@ func addAll(acc *providers.Accumulator, chunks []*providers.ChatCompletionChunk)
 // anything is sent.
 func (p *Provider) prepare(t *providers.Target, req *providers.ChatCompletionRequest, c *call, stream bool) (shares int, err error) {
 	c.in = request{chat: req, target: t, stream: stream, oneTool: p.check, signatures: p.signatures}
-	if c.in.model, err = parseModel(t.Model); err != nil {
+	if c.in.model, err = parseModel(t.Model, p.publishers...); err != nil {
 		return 0, err
 	}
 	c.known = c.in.model.lookup(p.models)
@@ -241,7 +253,11 @@ func (p *Provider) open(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	err = p.attempt(ctx, c, u)
+	if c.in.model.family == familyEndpoint {
+		err = p.attemptEndpoint(ctx, c, u)
+	} else {
+		err = p.attempt(ctx, c, u)
+	}
 	if lesson := p.learnt.from(&c.in, err); lesson != nil {
 		c.known = append(c.known, *lesson)
 		err = p.attempt(ctx, c, u)
@@ -254,7 +270,17 @@ func (p *Provider) open(ctx context.Context, c *call) error {
 }
 
 // family returns the wire that the model is spoken to on.
-func (p *Provider) family(*model) family { return p.gemini }
+func (p *Provider) family(m *model) family {
+	switch m.family {
+	case familyOpen:
+		return openFamily{}
+	case familyMistral:
+		return mistralFamily{}
+	case familyEndpoint:
+		return p.endpointFamily(m)
+	}
+	return &p.gemini
+}
 
 // attempt translates the request and sends it once.
 func (p *Provider) attempt(ctx context.Context, c *call, u *url.URL) error {
