@@ -44,6 +44,9 @@ type openDecoder struct {
 	extra   providers.Extra // to come with the last chunk
 	choices []openChoice
 	room    [1]openChoice
+
+	spare *chunkRoom // room for a chunk that came to nothing before
+	out   [1]*providers.ChatCompletionChunk
 }
 
 // openChoice is one choice in the making.
@@ -117,37 +120,51 @@ func (d *openDecoder) response() ([]*providers.ChatCompletionChunk, error) {
 	if res.HasUsage {
 		d.usage = openUsage(&res.Usage)
 	}
-	var c *providers.ChatCompletionChunk
-	for i := range res.Choices {
-		w := &res.Choices[i]
-		s, err := d.choice(w.Index)
-		if err != nil {
-			return nil, err
-		}
-		if w.FinishReason != "" {
-			s.finish = w.FinishReason
-		}
-		out := providers.ChunkChoice{Index: s.index}
-		if err := s.add(d, w, &out); err != nil {
-			return nil, err
-		}
-		if isEmptyPiece(&out) {
-			continue
-		}
-		if !s.started {
-			s.started, out.Delta.Role = true, providers.RoleAssistant
-		}
-		if c == nil {
-			c = d.chunk()
-		}
-		c.Choices = append(c.Choices, out)
+	room := d.spare
+	if d.spare = nil; room == nil {
+		room = new(chunkRoom)
 	}
-	if c == nil {
+	for i := range res.Choices {
+		if err := d.piece(room, &res.Choices[i]); err != nil {
+			return nil, err
+		}
+	}
+	if len(room.chunk.Choices) == 0 {
+		d.spare = room
 		d.keep(res.Extra)
 		return nil, nil
 	}
-	c.Extra = res.Extra
-	return []*providers.ChatCompletionChunk{c}, nil
+	d.head(&room.chunk)
+	room.chunk.Extra = res.Extra
+	d.out[0] = &room.chunk
+	return d.out[:], nil
+}
+
+// piece decodes a choice into the chunk, unless it comes to nothing.
+func (d *openDecoder) piece(room *chunkRoom, w *openai.Choice) error {
+	s, err := d.choice(w.Index)
+	if err != nil {
+		return err
+	}
+	if w.FinishReason != "" {
+		s.finish = w.FinishReason
+	}
+	out := room.addChoice(s.index)
+	if len(room.chunk.Choices) == 1 {
+		out.Delta.ContentBlocks = room.block[:0]
+	}
+	if err := s.add(d, w, out); err != nil {
+		return err
+	}
+	if isEmptyPiece(out) {
+		*out = providers.ChunkChoice{}
+		room.chunk.Choices = room.chunk.Choices[:len(room.chunk.Choices)-1]
+		return nil
+	}
+	if !s.started {
+		s.started, out.Delta.Role = true, providers.RoleAssistant
+	}
+	return nil
 }
 
 // keep holds members back that came with nothing to show: clients look at the
@@ -179,10 +196,17 @@ func (d *openDecoder) choice(index int) (*openChoice, error) {
 
 // chunk returns a new chunk without choices.
 func (d *openDecoder) chunk() *providers.ChatCompletionChunk {
+	c := new(providers.ChatCompletionChunk)
+	d.head(c)
+	return c
+}
+
+// head fills in what all chunks of an answer have in common.
+func (d *openDecoder) head(c *providers.ChatCompletionChunk) {
 	if d.id == "" {
 		d.id = "chatcmpl-" + randomID()
 	}
-	return &providers.ChatCompletionChunk{ID: d.id, Created: d.created, Model: d.model, Provider: providerName}
+	c.ID, c.Created, c.Model, c.Provider = d.id, d.created, d.model, providerName
 }
 
 // add decodes a choice, or a piece of it.
