@@ -113,6 +113,7 @@ func New(opts ...ClientOption) (*Client, error) {
 	platform := vertex.New(vertex.Config{
 		Transport: cfg.transport, ConnectTimeout: cfg.settings.Timeouts.Connect, Models: cfg.models,
 		MaxResponse: cfg.maxResponse, CheckTools: cfg.checkTools, Signatures: cfg.signatures,
+		Publishers: cfg.publishers, Predictors: cfg.predictors,
 	})
 	engine := pipeline.New(append([]Provider{platform}, cfg.providers...)...)
 	err := cfg.addCredentials(engine.Sources())
@@ -196,6 +197,8 @@ type clientConfig struct {
 	models      *catalog.Models
 	maxResponse int
 	checkTools  bool
+	publishers  []Publisher
+	predictors  map[string]Predictor
 	signatures  SignatureMemory
 	providers   []Provider
 }

@@ -59,3 +59,53 @@ func WithToolCheck() ClientOption {
 		return nil
 	})
 }
+
+// Publisher is a publisher of models beyond those that the platform provider
+// knows.
+type Publisher = vertex.Publisher
+
+// Wire says how the models of a publisher are spoken to.
+type Wire = vertex.Wire
+
+// The wires of published models.
+const (
+	WireOpenAI  = vertex.WireOpenAI
+	WireMistral = vertex.WireMistral
+	WireGemini  = vertex.WireGemini
+)
+
+// WithPublishers adds publishers of models, or replaces those that are known by
+// the same name. Facts about their models belong into WithModels.
+func WithPublishers(list ...Publisher) ClientOption {
+	return clientOption(func(cfg *clientConfig) error {
+		for i := range list {
+			if err := list[i].Validate(); err != nil {
+				return err
+			}
+		}
+		cfg.publishers = append(cfg.publishers, list...)
+		return nil
+	})
+}
+
+// Predictor speaks to a self-deployed endpoint that has predict and no chat
+// completions.
+type Predictor = vertex.Predictor
+
+// Prediction is an answer of a [Predictor].
+type Prediction = vertex.Prediction
+
+// WithPredictor sets how to speak to the self-deployed endpoint of that name.
+// Endpoints without a predictor are spoken to in the OpenAI schema.
+func WithPredictor(endpoint string, p Predictor) ClientOption {
+	return clientOption(func(cfg *clientConfig) error {
+		if endpoint == "" || p.Request == nil || p.Answer == nil {
+			return invalidOption("predictor", "the endpoint's name and both functions, Request and Answer, are required")
+		}
+		if cfg.predictors == nil {
+			cfg.predictors = map[string]Predictor{}
+		}
+		cfg.predictors[endpoint] = p
+		return nil
+	})
+}

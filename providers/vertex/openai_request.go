@@ -29,7 +29,7 @@ func (openFamily) encode(in *request, out *outgoing, buf []byte) ([]byte, error)
 	return e.q.AppendJSON(buf[:0])
 }
 
-func (openFamily) verb(stream bool) (verb, query string) { return "/chat/completions", "" }
+func (openFamily) verb(bool) (verb, query string) { return "/chat/completions", "" }
 
 // mistralFamily differs from openFamily in its methods; the table of parameters
 // has the rest.

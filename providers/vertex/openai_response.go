@@ -238,7 +238,7 @@ func (s *openChoice) add(d *openDecoder, w *openai.Choice, out *providers.ChunkC
 // decodeRest decodes what has types of the schema's own.
 func decodeRest(w *openai.Choice, out *providers.ChunkChoice) error {
 	var err error
-	if r := jsonx.NewReader(w.Logprobs); r.Kind() == jsonx.Object {
+	if len(w.Logprobs) > 0 && w.Logprobs[0] == '{' {
 		out.Logprobs = new(providers.Logprobs)
 		err = out.Logprobs.UnmarshalJSON(w.Logprobs)
 	}
@@ -248,11 +248,13 @@ func decodeRest(w *openai.Choice, out *providers.ChunkChoice) error {
 			out.Delta.Audio = nil
 		}
 	}
-	r := jsonx.NewReader(w.Annotations)
-	for r.Array(); err == nil && r.NextElem(); {
-		var a providers.Annotation
-		err = a.UnmarshalJSON(r.Raw())
-		out.Delta.Annotations = append(out.Delta.Annotations, a)
+	if w.Annotations != nil && err == nil {
+		r := jsonx.NewReader(w.Annotations)
+		for r.Array(); err == nil && r.NextElem(); {
+			var a providers.Annotation
+			err = a.UnmarshalJSON(r.Raw())
+			out.Delta.Annotations = append(out.Delta.Annotations, a)
+		}
 	}
 	if err != nil {
 		e := answerError(providers.ErrBadResponse, "the answer has a member of the wrong type")

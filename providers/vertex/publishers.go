@@ -29,13 +29,27 @@ const (
 
 var wires = map[Wire]familyID{"": familyOpen, WireOpenAI: familyOpen, WireMistral: familyMistral, WireGemini: familyGemini}
 
-// publishersOf turns a caller's rows into those of the table. A row that can't
-// be one makes its models unknown, as an unknown wire does.
+// Validate says what is wrong with the row.
+func (p *Publisher) Validate() error {
+	if !isSegment(p.Name) || p.As != "" && !isSegment(p.As) {
+		return badPlace("publishers", "a publisher's name has letters, digits and . _ - @ only")
+	}
+	if _, ok := wires[p.Wire]; !ok {
+		return badPlace("publishers", "a publisher's wire is openai, mistral or gemini")
+	}
+	if p.Version != "" && !isSegment(p.Version) {
+		return badPlace("publishers", "a publisher's API version is one segment of a path, such as v1")
+	}
+	return nil
+}
+
+// publishersOf turns a caller's rows into those of the table. The models of a
+// row that can't be one are not spoken to.
 func publishersOf(list []Publisher) []publisher {
 	rows := make([]publisher, 0, len(list))
 	for _, p := range list {
 		row := publisher{name: p.Name, family: wires[p.Wire], as: p.As, version: p.Version}
-		if !isSegment(p.Name) || p.As != "" && !isSegment(p.As) || p.Version != "" && !isSegment(p.Version) {
+		if p.Validate() != nil {
 			row.family = familyNone
 		}
 		rows = append(rows, row)
