@@ -130,6 +130,8 @@ func TestPiecesOfCallsArePutTogether(t *testing.T) {
 			[]call{{"a", "f", "{}"}, {"b", "g", "{}"}}},
 		{"the name in each piece", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"a\""}}`, `{"index":0,"id":"a","function":{"name":"f","arguments":":1}"}}`},
 			[]call{{"a", "f", `{"a":1}`}}},
+		{"the name in each piece, without ids", []string{`{"index":0,"function":{"name":"f","arguments":"{\"a\""}}`, `{"index":0,"function":{"name":"f","arguments":":\"}\""}}`, `{"index":0,"function":{"name":"f","arguments":"}"}}`},
+			[]call{{"", "f", `{"a":"}"}`}}},
 		{"the id comes later", []string{`{"index":0,"function":{"name":"f","arguments":""}}`, `{"index":0,"id":"a","function":{"arguments":"{}"}}`, `{"index":0,"id":"b","function":{"name":"f","arguments":"{}"}}`},
 			[]call{{"", "f", "{}"}, {"b", "f", "{}"}}},
 		{"one id for two calls", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`, `{"index":1,"id":"a","function":{"name":"f","arguments":"{}"}}`},
