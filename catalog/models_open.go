@@ -40,6 +40,8 @@ func openModels() []Model {
 		family(thoughtful(open("zai-org", "glm-5", 5, maasThinkingPage), switchEnable, "")),
 		family(thoughtful(open("minimaxai", "minimax-m2", 2, maasThinkingPage), "", openTag)),
 		family(open("xai", "grok-4", 4, partnerPage)),
+		family(open("xai", "grok-4.1", 4.1, partnerPage)),
+		family(open("xai", "grok-4.20", 4.2, partnerPage)),
 		family(open("nvidia", "nemotron", 1, partnerPage)),
 		family(open("mistralai", "codestral", 1, mistralPage)),
 		family(open("mistralai", "mistral-small", 2, mistralPage)),

@@ -51,6 +51,31 @@ func TestLookupFindsTheLongestRow(t *testing.T) {
 	}
 }
 
+func TestLookupFindsTheRowsOfOpenModels(t *testing.T) {
+	table := catalog.DefaultModels()
+	for _, tt := range []struct{ publisher, name, want string }{
+		{"meta", "llama-4-maverick-17b-128e-instruct-maas", "llama-4"},
+		{"meta", "llama-3.3-70b-instruct-maas", "llama-3.3"},
+		{"qwen", "qwen3-coder-480b-a35b-instruct-maas", "qwen3-coder"},
+		{"qwen", "qwen3-235b-a22b-instruct-2507-maas", "qwen3"},
+		{"qwen", "qwen3-next-80b-a3b-thinking-maas", "qwen3-next"},
+		{"deepseek-ai", "deepseek-r1-0528-maas", "deepseek-r1"},
+		{"deepseek-ai", "deepseek-v3.2-maas", "deepseek-v3.2"},
+		{"openai", "gpt-oss-120b-maas", "gpt-oss"},
+		{"moonshotai", "kimi-k2-thinking-maas", "kimi-k2"},
+		{"zai-org", "glm-4.7-maas", "glm-4.7"},
+		{"minimaxai", "minimax-m2-maas", "minimax-m2"},
+		{"xai", "grok-4.20-reasoning", "grok-4.20"},
+		{"mistralai", "mistral-small-2503@001", "mistral-small"},
+		{"mistralai", "codestral-2", "codestral"},
+		{"ai21", "jamba-1.5-large@001", "jamba"},
+	} {
+		if row, known := table.Lookup(tt.publisher, tt.name); row == nil || row.Name != tt.want || !known {
+			t.Errorf("%s/%s: %+v, known: %v, want %s", tt.publisher, tt.name, row, known, tt.want)
+		}
+	}
+}
+
 func TestWithPutsRowsFirst(t *testing.T) {
 	table := catalog.DefaultModels()
 	before := len(table.All())
