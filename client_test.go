@@ -120,7 +120,7 @@ func TestCreate_refusesBadInput(t *testing.T) {
 		"stream in Create":  {&gateway.ChatCompletionRequest{Model: "m", Messages: []gateway.Message{user}, Stream: true}, nil, gateway.ErrInvalidRequest, "stream"},
 		"bad slug":          {hello("@vx"), nil, gateway.ErrInvalidRequest, "model"},
 		"unknown slug":      {hello("@vx/gemini-2.5-flash"), nil, gateway.ErrProviderNotFound, "model"},
-		"unspoken model":    {hello("meta.llama-4"), nil, gateway.ErrInvalidRequest, "model"},
+		"unknown publisher": {hello("publishers/acme/models/x"), nil, gateway.ErrInvalidRequest, "model"},
 		"path in the model": {hello("gemini/../../x"), nil, gateway.ErrInvalidRequest, "model"},
 		"bad data URI":      {req(gateway.UserMessage([]gateway.ContentPart{gateway.ImagePart("data:image/png,abc")})), nil, gateway.ErrInvalidRequest, "messages[0].content[0].image_url.url"},
 		"unknown media":     {req(gateway.UserMessage([]gateway.ContentPart{gateway.ImagePart("gs://b/o")})), nil, gateway.ErrInvalidRequest, "messages[0].content[0].image_url.url"},

@@ -20,8 +20,9 @@
 // # Model references
 //
 // A request's model is "gemini-2.5-flash", "google.gemini-2.5-flash",
-// "@slug/gemini-2.5-flash" through the catalog entry named by the slug, or a
-// full resource name for a tuned model. The slug in the model wins over
+// "@slug/gemini-2.5-flash" through the catalog entry named by the slug, a full
+// resource name for a tuned model, "qwen.MODEL" or "qwen/MODEL" for another
+// publisher's, or "endpoints.NAME" for one of your own. The slug in the model wins over
 // [WithProvider] of the call, and that one over the client's.
 //
 // # Settings
@@ -98,7 +99,7 @@ type Client struct {
 // and without an option for them they are the application-default ones.
 func New(opts ...ClientOption) (*Client, error) {
 	cfg := clientConfig{
-		models:      catalog.DefaultModels(),
+		platform:    vertex.Config{Models: catalog.DefaultModels()},
 		credentials: gcpauth.Config{Kind: gcpauth.ApplicationDefault},
 		settings: pipeline.Settings{Timeouts: Timeouts{
 			Connect: DefaultConnectTimeout, FirstByte: DefaultFirstByteTimeout, Idle: DefaultIdleTimeout,
@@ -111,11 +112,8 @@ func New(opts ...ClientOption) (*Client, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	platform := vertex.New(vertex.Config{
-		Transport: cfg.transport, ConnectTimeout: cfg.settings.Timeouts.Connect, Models: cfg.models,
-		MaxResponse: cfg.maxResponse, MaxInlineBytes: cfg.maxInline, CheckTools: cfg.checkTools, Signatures: cfg.signatures,
-		BetaFeatures: cfg.beta,
-	})
+	cfg.platform.ConnectTimeout = cfg.settings.Timeouts.Connect
+	platform := vertex.New(cfg.platform)
 	engine := pipeline.New(append([]Provider{platform}, cfg.providers...)...)
 	err := cfg.addCredentials(engine.Sources())
 	if cfg.settings.Catalog != nil {
@@ -124,7 +122,7 @@ func New(opts ...ClientOption) (*Client, error) {
 	if err != nil {
 		return nil, errors.Join(err, engine.Close())
 	}
-	return newClient(&Client{engine: engine, platform: platform, models: cfg.models}, &cfg.settings), nil
+	return newClient(&Client{engine: engine, platform: platform, models: cfg.platform.Models}, &cfg.settings), nil
 }
 
 // newClient returns a view of the client with the settings.
@@ -194,13 +192,7 @@ type Option interface {
 type clientConfig struct {
 	settings    pipeline.Settings
 	credentials gcpauth.Config
-	transport   http.RoundTripper
-	models      *catalog.Models
-	maxResponse int
-	maxInline   int
-	checkTools  bool
-	signatures  SignatureMemory
-	beta        map[string]string // of WithBetaFeatures
+	platform    vertex.Config
 	providers   []Provider
 }
 
@@ -401,7 +393,7 @@ func WithModels(m *catalog.Models) ClientOption {
 		if m == nil {
 			return invalidOption("models", "must not be nil")
 		}
-		cfg.models = m
+		cfg.platform.Models = m
 		return nil
 	})
 }
@@ -414,9 +406,9 @@ func WithHTTPClient(c *http.Client) ClientOption {
 		if c == nil {
 			return invalidOption("http_client", "must not be nil")
 		}
-		cfg.transport = c.Transport
-		if cfg.transport == nil {
-			cfg.transport = http.DefaultTransport
+		cfg.platform.Transport = c.Transport
+		if cfg.platform.Transport == nil {
+			cfg.platform.Transport = http.DefaultTransport
 		}
 		if c.Timeout > 0 {
 			cfg.settings.Timeouts.Total = c.Timeout
@@ -432,7 +424,7 @@ func WithMaxResponseBytes(n int) ClientOption {
 		if n <= 0 {
 			return invalidOption("max_response_bytes", "must be positive")
 		}
-		cfg.maxResponse = n
+		cfg.platform.MaxResponse = n
 		return nil
 	})
 }

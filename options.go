@@ -31,7 +31,7 @@ func WithMaxInlineBytes(n int) ClientOption {
 		if n <= 0 {
 			return invalidOption("max_inline_bytes", "must be positive")
 		}
-		cfg.maxInline = n
+		cfg.platform.MaxInlineBytes = n
 		return nil
 	})
 }
@@ -51,7 +51,7 @@ func WithSignatureMemory(m SignatureMemory) ClientOption {
 		if m.Entries < 0 || m.Bytes < 0 || m.TTL < 0 {
 			return invalidOption("signature_memory", "a limit must not be negative: Off switches the memory off")
 		}
-		cfg.signatures = m
+		cfg.platform.Signatures = m
 		return nil
 	})
 }
@@ -70,7 +70,7 @@ func isLabelPrefix(s string) bool {
 // refuses it with the same code.
 func WithToolCheck() ClientOption {
 	return clientOption(func(cfg *clientConfig) error {
-		cfg.checkTools = true
+		cfg.platform.CheckTools = true
 		return nil
 	})
 }
@@ -81,10 +81,60 @@ func WithToolCheck() ClientOption {
 // sent as they are. Several of these options add up.
 func WithBetaFeatures(names map[string]string) ClientOption {
 	return clientOption(func(cfg *clientConfig) error {
-		if cfg.beta == nil {
-			cfg.beta = make(map[string]string, len(names))
+		if cfg.platform.BetaFeatures == nil {
+			cfg.platform.BetaFeatures = make(map[string]string, len(names))
 		}
-		maps.Copy(cfg.beta, names)
+		maps.Copy(cfg.platform.BetaFeatures, names)
+		return nil
+	})
+}
+
+// Publisher is a publisher of models beyond those that the platform provider
+// knows.
+type Publisher = vertex.Publisher
+
+// Wire says how the models of a publisher are spoken to.
+type Wire = vertex.Wire
+
+// The wires of published models.
+const (
+	WireOpenAI  = vertex.WireOpenAI
+	WireMistral = vertex.WireMistral
+	WireGemini  = vertex.WireGemini
+)
+
+// WithPublishers adds publishers of models, or replaces those that are known by
+// the same name. Facts about their models belong into WithModels.
+func WithPublishers(list ...Publisher) ClientOption {
+	return clientOption(func(cfg *clientConfig) error {
+		for i := range list {
+			if err := list[i].Validate(); err != nil {
+				return err
+			}
+		}
+		cfg.platform.Publishers = append(cfg.platform.Publishers, list...)
+		return nil
+	})
+}
+
+// Predictor speaks to a self-deployed endpoint that has predict and no chat
+// completions.
+type Predictor = vertex.Predictor
+
+// Prediction is an answer of a [Predictor].
+type Prediction = vertex.Prediction
+
+// WithPredictor sets how to speak to the self-deployed endpoint of that name.
+// Endpoints without a predictor are spoken to in the OpenAI schema.
+func WithPredictor(endpoint string, p Predictor) ClientOption {
+	return clientOption(func(cfg *clientConfig) error {
+		if endpoint == "" || p.Request == nil || p.Answer == nil {
+			return invalidOption("predictor", "the endpoint's name and both functions, Request and Answer, are required")
+		}
+		if cfg.platform.Predictors == nil {
+			cfg.platform.Predictors = map[string]Predictor{}
+		}
+		cfg.platform.Predictors[endpoint] = p
 		return nil
 	})
 }

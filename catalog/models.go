@@ -95,6 +95,13 @@ type Thinking struct {
 	Off string
 	// Hidden says that the thoughts are not shown unless asked for.
 	Hidden bool
+	// Switch is the chat template's argument that turns thinking on and off, for
+	// open models; "" when there is none.
+	Switch string
+	// Tags says that thoughts stand in the content, at its beginning: "<think>"
+	// when both ends are marked, "</think>" when only the end is, and then only
+	// if thinking was asked for; "" when they have a member of their own.
+	Tags string
 }
 
 // Gives reports whether the model can answer in a modality, such as "IMAGE".
@@ -125,7 +132,9 @@ type Models struct {
 type modelName struct{ publisher, name string }
 
 // DefaultModels returns the table this package ships.
-func DefaultModels() *Models { return newModels(slices.Concat(geminiModels(), claudeModels())) }
+func DefaultModels() *Models {
+	return newModels(slices.Concat(geminiModels(), claudeModels(), openModels()))
+}
 
 // newModels indexes rows. Of two rows of the same name the first one counts.
 func newModels(rows []Model) *Models {

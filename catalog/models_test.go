@@ -51,6 +51,31 @@ func TestLookupFindsTheLongestRow(t *testing.T) {
 	}
 }
 
+func TestLookupFindsTheRowsOfOpenModels(t *testing.T) {
+	table := catalog.DefaultModels()
+	for _, tt := range []struct{ publisher, name, want string }{
+		{"meta", "llama-4-maverick-17b-128e-instruct-maas", "llama-4"},
+		{"meta", "llama-3.3-70b-instruct-maas", "llama-3.3"},
+		{"qwen", "qwen3-coder-480b-a35b-instruct-maas", "qwen3-coder"},
+		{"qwen", "qwen3-235b-a22b-instruct-2507-maas", "qwen3"},
+		{"qwen", "qwen3-next-80b-a3b-thinking-maas", "qwen3-next"},
+		{"deepseek-ai", "deepseek-r1-0528-maas", "deepseek-r1"},
+		{"deepseek-ai", "deepseek-v3.2-maas", "deepseek-v3.2"},
+		{"openai", "gpt-oss-120b-maas", "gpt-oss"},
+		{"moonshotai", "kimi-k2-thinking-maas", "kimi-k2"},
+		{"zai-org", "glm-4.7-maas", "glm-4.7"},
+		{"minimaxai", "minimax-m2-maas", "minimax-m2"},
+		{"xai", "grok-4.20-reasoning", "grok-4.20"},
+		{"mistralai", "mistral-small-2503@001", "mistral-small"},
+		{"mistralai", "codestral-2", "codestral"},
+		{"ai21", "jamba-1.5-large@001", "jamba"},
+	} {
+		if row, known := table.Lookup(tt.publisher, tt.name); row == nil || row.Name != tt.want || !known {
+			t.Errorf("%s/%s: %+v, known: %v, want %s", tt.publisher, tt.name, row, known, tt.want)
+		}
+	}
+}
+
 func TestWithPutsRowsFirst(t *testing.T) {
 	table := catalog.DefaultModels()
 	before := len(table.All())
@@ -88,10 +113,10 @@ func TestEveryRowOfTheDefaultTableIsWhole(t *testing.T) {
 			if u, err := url.ParseRequestURI(row.Source); err != nil || u.Scheme != "https" {
 				t.Errorf("source %q", row.Source)
 			}
-			if seen[row.Name] || row.Publisher != "google" || row.Version == 0 || row.MaxCandidates == 0 {
+			if seen[row.Publisher+"/"+row.Name] || row.Publisher == "" || row.Version == 0 || row.MaxCandidates == 0 {
 				t.Errorf("%+v is not whole", row)
 			}
-			seen[row.Name] = true
+			seen[row.Publisher+"/"+row.Name] = true
 			th := row.Thinking
 			if th.ByBudget() && th.ByLevel() || th.MinBudget > th.MaxBudget || th.CanDisable && !th.ByBudget() {
 				t.Errorf("thinking %+v contradicts itself", th)
@@ -100,7 +125,10 @@ func TestEveryRowOfTheDefaultTableIsWhole(t *testing.T) {
 				!slices.IsSortedFunc(th.Levels, func(a, b string) int { return rank(a) - rank(b) }) {
 				t.Errorf("levels %v, want them lowest first", th.Levels)
 			}
-			if th.ByLevel() != row.CallIDs {
+			if th.Tags != "" && th.Tags != "<think>" && th.Tags != "</think>" || th.Tags == "</think>" && th.Switch == "" {
+				t.Errorf("thinking %+v has no such tags", th)
+			}
+			if row.Publisher == "google" && th.ByLevel() != row.CallIDs {
 				t.Error("levels, ids and version 3 came together")
 			}
 		})

@@ -16,6 +16,13 @@ func (q *ChatCompletionRequest) UnmarshalJSON(data []byte) error {
 	return decode(data, q.decode)
 }
 
+// AppendJSON appends the request's JSON to dst.
+func (q *ChatCompletionRequest) AppendJSON(dst []byte) ([]byte, error) {
+	w := writer(dst)
+	q.encode(&w)
+	return append(dst, w.Bytes()...), w.Err()
+}
+
 func (q *ChatCompletionRequest) encode(w *jsonx.Writer) {
 	w.BeginObject()
 	w.Key("model")

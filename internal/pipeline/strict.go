@@ -21,10 +21,12 @@ func strict(client, call *Settings) bool {
 // have.
 func projectCompletion(c *providers.ChatCompletion) {
 	projectUsage(c.Usage)
+	c.Extra = schemaMembers(c.Extra)
 	for i := range c.Choices {
 		choice := &c.Choices[i]
 		choice.NativeFinishReason, choice.Extra = "", nil
 		m := &choice.Message
+		m.Extra = schemaMembers(m.Extra)
 		if m.Content.Parts() == nil {
 			if text := m.Content.Text(); hasMore(text, m.ContentBlocks, itself) {
 				m.Content = providers.TextContent(withoutThoughts(text, m.ContentBlocks, itself))
@@ -33,9 +35,27 @@ func projectCompletion(c *providers.ChatCompletion) {
 		m.ContentBlocks, m.Annotations = nil, nil
 		projectAudio(m.Audio)
 		for j := range m.ToolCalls {
-			m.ToolCalls[j].Function.ThoughtSignature, m.ToolCalls[j].Extra = "", nil
+			c := &m.ToolCalls[j]
+			c.Function.ThoughtSignature, c.Extra, c.Function.Extra = "", nil, nil
 		}
 	}
+}
+
+// schemaNames are the members of the OpenAI schema that the types keep in Extra.
+var schemaNames = []string{"system_fingerprint", "service_tier", "refusal", "function_call"}
+
+// schemaMembers returns the members of the OpenAI schema among those of extra.
+func schemaMembers(extra providers.Extra) providers.Extra {
+	if len(extra) == 0 {
+		return extra
+	}
+	var kept providers.Extra
+	for _, name := range schemaNames {
+		if value, ok := extra.Get(name); ok {
+			_ = kept.Set(name, value) // it was valid before
+		}
+	}
+	return kept
 }
 
 // itself and pieceOf lead from an element of a message's blocks, and of a
@@ -101,6 +121,7 @@ func projectChunk(c *providers.ChatCompletionChunk, usage bool) bool {
 	if projectUsage(c.Usage); !usage {
 		c.Usage = nil
 	}
+	c.Extra = schemaMembers(c.Extra)
 	for i := range c.Choices {
 		choice := &c.Choices[i]
 		choice.NativeFinishReason, choice.Extra = "", nil
@@ -116,8 +137,10 @@ func projectDelta(d *providers.Delta) {
 	}
 	d.ContentBlocks, d.Annotations = nil, nil
 	projectAudio(d.Audio)
+	d.Extra = schemaMembers(d.Extra)
 	for j := range d.ToolCalls {
-		d.ToolCalls[j].Function.ThoughtSignature, d.ToolCalls[j].Extra = "", nil
+		c := &d.ToolCalls[j]
+		c.Function.ThoughtSignature, c.Extra, c.Function.Extra = "", nil, nil
 	}
 }
 

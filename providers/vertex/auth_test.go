@@ -209,7 +209,7 @@ func TestWithoutATokenNothingIsSent(t *testing.T) {
 
 func TestNothingIsSentForAMistakenCall(t *testing.T) {
 	for name, change := range map[string]func(*providers.Target, *providers.ChatCompletionRequest){
-		"model":    func(g *providers.Target, _ *providers.ChatCompletionRequest) { g.Model = "meta.llama" },
+		"model":    func(g *providers.Target, _ *providers.ChatCompletionRequest) { g.Model = "publishers/acme/models/x" },
 		"region":   func(g *providers.Target, _ *providers.ChatCompletionRequest) { g.Region = "" },
 		"messages": func(_ *providers.Target, q *providers.ChatCompletionRequest) { q.Messages = nil },
 	} {

@@ -106,10 +106,7 @@ func TestCachedContentBodies(t *testing.T) {
 // what is sent for an answer.
 func TestKeptBodiesAreThoseOfChat(t *testing.T) {
 	compared := 0
-	for name, s := range scenarios(t) {
-		if s.isClaude() {
-			continue
-		}
+	for name, s := range geminiScenarios(t) {
 		t.Run(name, func(t *testing.T) {
 			q := *s.request
 			q.Extra = nil // which a cached content has none of

@@ -54,10 +54,7 @@ func TestCountTokensOfATunedModel(t *testing.T) {
 // TestCountedBodiesAreThoseOfChat holds, for each scenario, what is counted
 // against what is sent for an answer.
 func TestCountedBodiesAreThoseOfChat(t *testing.T) {
-	for name, s := range scenarios(t) {
-		if s.isClaude() {
-			continue
-		}
+	for name, s := range geminiScenarios(t) {
 		t.Run(name, func(t *testing.T) {
 			chat, warnings, chatErr := encoded(t, s.request)
 			rt := plays([]byte(`{"totalTokens":1}`))

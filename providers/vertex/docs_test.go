@@ -1,12 +1,13 @@
 package vertex
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/internal/testkit"
@@ -56,6 +57,70 @@ func TestThePageOfTablesIsUpToDate(t *testing.T) {
 	comparePage(t, geminiPage, b.String())
 }
 
+// openPage is the page that the tables of the other families make.
+const openPage = "../../docs/open-models.md"
+
+const openHead = `# What becomes of a request to open models, Mistral's and self-deployed endpoints
+
+Generated from the tables in [` + "`providers/vertex`" + `](../providers/vertex) and [` + "`catalog`" + `](../catalog); ` + "`go test ./providers/vertex -update`" + ` writes it anew.
+What the words for what happens mean is told [on the page of Gemini](gemini.md).
+
+A member that is in no table goes as it is to open models and to endpoints, whose servers differ in what they know, and is left out with a warning for
+Mistral's models. Members of Gemini alone, such as ` + "`safety_settings`" + `, are left out with a warning. Members may also stand within ` + "`extra_body`" + `.
+`
+
+func TestThePageOfOpenModelsIsUpToDate(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(openHead)
+	b.WriteString("\n## Publishers\n\nA model is named `publisher.model` or `publisher/model`, a self-deployed endpoint `endpoints.NAME`. `WithPublishers` adds others.\n\n" +
+		"| prefix | on the platform | spoken to by | API version | source |\n|---|---|---|---|---|\n")
+	for _, p := range publishers {
+		if by := wireWords[p.family]; by != "" {
+			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | [page](%s) |\n", p.name, cmp.Or(p.as, p.name), by, cmp.Or(p.version, "v1"), p.source)
+		}
+	}
+	b.WriteString("\n## Parameters\n\n| member | open models | endpoints | Mistral's | becomes | note | source |\n|---|---|---|---|---|---|---|\n")
+	for _, p := range openParams {
+		wire := ""
+		if p.wire != "" {
+			wire = "`" + p.wire + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | [page](%s) |\n", p.name,
+			actionWords[p.open], actionWords[p.endpoint], actionWords[p.mistral], wire, p.note, p.link)
+	}
+	b.WriteString("\n## Models\n\n| publisher | model | thinking is chosen by | thoughts come | source |\n|---|---|---|---|---|\n")
+	for _, m := range catalog.DefaultModels().All() {
+		if r, err := parseModel(m.Publisher + "/x"); err == nil && wireWords[r.family] != "" {
+			fmt.Fprintf(&b, "| `%s` | `%s*` | %s | %s | [page](%s) |\n", m.Publisher, m.Name, chosenBy(m.Thinking), thoughtsCome(m.Thinking), m.Source)
+		}
+	}
+	comparePage(t, openPage, b.String())
+}
+
+var wireWords = map[familyID]string{
+	familyOpen: "`endpoints/openapi/chat/completions`", familyMistral: "`rawPredict`, `streamRawPredict`",
+}
+
+func chosenBy(t catalog.Thinking) string {
+	switch {
+	case t.ByLevel():
+		return "`reasoning_effort` " + strings.ToLower(strings.Join(t.Levels, ", "))
+	case t.Switch != "":
+		return "`chat_template_kwargs." + t.Switch + "`"
+	}
+	return "nothing"
+}
+
+func thoughtsCome(t catalog.Thinking) string {
+	switch t.Tags {
+	case thoughtOpen:
+		return "in the content, between `<think>` and `</think>`"
+	case thoughtClose:
+		return "in the content, before `</think>`"
+	}
+	return "in a member of their own, if at all"
+}
+
 func comparePage(t *testing.T, path, got string) {
 	t.Helper()
 	if testkit.Updating() {
@@ -68,7 +133,7 @@ func comparePage(t *testing.T, path, got string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
+	if diff := gocmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s is not what the tables say (-page +tables, -update rewrites it)\n%s", path, diff)
 	}
 }

@@ -59,16 +59,27 @@ func endpoint(t *providers.Target, m *model, verb, query string) (*url.URL, erro
 	if prefix := u.Path; prefix != "" {
 		b.WriteString(prefix)
 	}
-	b.WriteString("/v1/")
+	if m.version == "" {
+		b.WriteString("/v1/")
+	} else {
+		b.WriteString("/" + m.version + "/")
+	}
 	writeResource(&b, t, m)
-	b.WriteByte(':')
+	if verb != "" && verb[0] != '/' { // else a path below the resource
+		b.WriteByte(':')
+	}
 	b.WriteString(verb)
 	u.Path = b.String()[path:]
 	return u, nil
 }
 
-// writeResource writes the resource name of the model.
+// writeResource writes the resource name of the model, or, of an open one, that
+// of the endpoint which all of them share.
 func writeResource(b *strings.Builder, t *providers.Target, m *model) {
+	if m.family == familyOpen || m.family == familyEndpoint {
+		writeEndpoint(b, t, m)
+		return
+	}
 	if m.resource != "" {
 		b.WriteString(m.resource)
 		return

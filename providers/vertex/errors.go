@@ -2,6 +2,7 @@ package vertex
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"strconv"
 	"strings"
@@ -22,6 +23,9 @@ type rpcStatus struct {
 	field   string        // the first BadRequest violation
 	retry   time.Duration // RetryInfo
 	reason  string        // ErrorInfo
+
+	// Members of the OpenAI envelope.
+	kind, word, param string
 }
 
 // statusCodes maps an HTTP status to the kind of error.
@@ -51,6 +55,7 @@ var messageCodes = []struct {
 	{400, "input token count", providers.ErrContextLength},
 	{400, "prompt is too long", providers.ErrContextLength},
 	{400, "exceed context limit", providers.ErrContextLength},
+	{400, "maximum context length", providers.ErrContextLength},
 	{400, "multiple tools are supported only when", providers.ErrOneToolOnly},
 	{400, "only one tool", providers.ErrOneToolOnly},
 	{400, "api key not valid", providers.ErrAuthentication},
@@ -81,15 +86,17 @@ func bodyError(status int, body []byte) *providers.Error {
 	if r.Kind() != jsonx.Object {
 		return unreadable(status, body)
 	}
-	envelope := r.Raw()
-	if e := claudeError(status, envelope); e != nil {
+	object := r.Raw()
+	if e := claudeError(status, object); e != nil {
 		return e
 	}
-	raw, ok := jsonx.Lookup(envelope, "error")
-	if !ok {
-		return unreadable(status, body)
+	if raw, ok := jsonx.Lookup(object, "error"); ok {
+		return rawError(status, raw)
 	}
-	return rawError(status, raw)
+	if isFlatError(object) {
+		return flatError(status, object)
+	}
+	return unreadable(status, body)
 }
 
 // rawError reads the value of "error". A status below 400 is replaced by the
@@ -111,7 +118,13 @@ func rawError(status int, raw []byte) *providers.Error {
 	e := newError(status, s.message)
 	e.NativeStatus, e.RetryAfter = s.status, s.retry
 	e.Details = bytes.Clone(s.details)
-	e.Param = s.field
+	e.Param = cmp.Or(s.field, s.param)
+	if e.NativeStatus == "" {
+		e.NativeStatus = s.kind
+	}
+	if code, ok := openCodes[s.word]; ok {
+		e.Code = code
+	}
 	if status == http.StatusBadRequest {
 		explain(e, &s)
 	}
@@ -189,12 +202,16 @@ func (s *rpcStatus) decode(r *jsonx.Reader) {
 			if r.Kind() == jsonx.Number {
 				s.code = int(r.Int())
 			} else {
-				r.Skip()
+				s.word = wordOf(r)
 			}
 		case "message":
-			s.message = r.String()
+			s.message = wordOf(r)
 		case "status":
-			s.status = r.String()
+			s.status = wordOf(r)
+		case "type":
+			s.kind = wordOf(r)
+		case "param":
+			s.param = wordOf(r)
 		case "details":
 			s.details = r.Raw()
 			s.readDetails()
@@ -202,6 +219,15 @@ func (s *rpcStatus) decode(r *jsonx.Reader) {
 			r.Skip()
 		}
 	}
+}
+
+// wordOf reads a string; another value is "".
+func wordOf(r *jsonx.Reader) string {
+	if r.Kind() != jsonx.String {
+		r.Skip()
+		return ""
+	}
+	return r.String()
 }
 
 func (s *rpcStatus) readDetails() {

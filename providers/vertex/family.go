@@ -39,6 +39,9 @@ type outgoing struct {
 	warnings []providers.Warning
 	// audio is the container that audio is wanted in, "" as it comes.
 	audio string
+	// thinks says that thinking was switched on, for models that do not by
+	// themselves.
+	thinks bool
 }
 
 // family is one wire that models are spoken to on.

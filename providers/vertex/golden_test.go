@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,6 +30,9 @@ import (
 //	error.txt        how the call failed, unary.error.txt and stream.error.txt
 //	                 when only the answer was at fault
 //
+// Of models of other families than Gemini's it also writes url.txt, where the
+// two forms go, and stream.body.json.
+//
 // A line of the comment that begins with "emulator:" says that the emulator
 // refuses the body, and why; one with "broken:" that the answer is not one of
 // the platform's schema. The emulator does not speak for Claude models: there
@@ -40,7 +44,7 @@ type scenario struct {
 }
 
 var goldenFiles = []string{
-	"body.json", "warnings.txt", "completion.json", "chunks.jsonl", "error.txt", "unary.error.txt", "stream.error.txt",
+	"url.txt", "body.json", "stream.body.json", "warnings.txt", "completion.json", "chunks.jsonl", "error.txt", "unary.error.txt", "stream.error.txt",
 }
 
 func scenarios(t *testing.T) map[string]*scenario {
@@ -58,6 +62,19 @@ func scenarios(t *testing.T) map[string]*scenario {
 	return list
 }
 
+// isGemini reports whether the scenario is of a model on Gemini's wire.
+func (s *scenario) isGemini() bool {
+	return strings.HasPrefix(s.request.Model, "gemini-") || strings.HasPrefix(s.request.Model, "projects/")
+}
+
+// geminiScenarios are those of models on Gemini's wire.
+func geminiScenarios(t *testing.T) map[string]*scenario {
+	t.Helper()
+	list := scenarios(t)
+	maps.DeleteFunc(list, func(_ string, s *scenario) bool { return !s.isGemini() })
+	return list
+}
+
 // says reports whether the comment has a line that begins with the word.
 func (s *scenario) says(word string) bool {
 	return strings.Contains("\n"+string(s.archive.Comment), "\n"+word+":")
@@ -66,10 +83,13 @@ func (s *scenario) says(word string) bool {
 func (s *scenario) isClaude() bool { return strings.HasPrefix(s.request.Model, "anthropic.") }
 
 func (s *scenario) okAnswer() string {
-	if s.isClaude() {
+	switch {
+	case s.isClaude():
 		return okMessage
+	case s.isGemini():
+		return okAnswer
 	}
-	return okAnswer
+	return okOpenAnswer
 }
 
 func TestScenarios(t *testing.T) {
@@ -105,6 +125,9 @@ func (s *scenario) play(t *testing.T) map[string][]byte {
 		}
 	}
 	got["body.json"] = indent(t, rt.sent)
+	if !s.isGemini() {
+		got["url.txt"] = []byte(rt.url + "\n")
+	}
 	if text := s.archive.Get("stream.sse"); text != nil {
 		s.playStream(t, text, got)
 	}
@@ -113,7 +136,12 @@ func (s *scenario) play(t *testing.T) map[string][]byte {
 
 func (s *scenario) playStream(t *testing.T, text []byte, got map[string][]byte) {
 	t.Helper()
-	chunks, whole, err := s.stream(t, func() io.Reader { return bytes.NewReader(text) })
+	rt := plays(text)
+	chunks, whole, err := s.streamFrom(t, rt)
+	if !s.isGemini() {
+		got["url.txt"] = append(got["url.txt"], rt.url+"\n"...)
+		got["stream.body.json"] = indent(t, rt.sent)
+	}
 	if err != nil {
 		got["stream.error.txt"] = []byte(describe(err))
 	}
@@ -129,8 +157,12 @@ func (s *scenario) playStream(t *testing.T, text []byte, got map[string][]byte) 
 // stream plays the scenario with the given body as the answer.
 func (s *scenario) stream(t *testing.T, body func() io.Reader) ([]*providers.ChatCompletionChunk, *providers.ChatCompletion, error) {
 	t.Helper()
-	p := newProvider(t, &player{body: body})
-	r, err := p.ChatCompletionStream(t.Context(), target(s.request.Model), s.request)
+	return s.streamFrom(t, &player{body: body})
+}
+
+func (s *scenario) streamFrom(t *testing.T, rt *player) ([]*providers.ChatCompletionChunk, *providers.ChatCompletion, error) {
+	t.Helper()
+	r, err := newProvider(t, rt).ChatCompletionStream(t.Context(), target(s.request.Model), s.request)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -150,6 +182,9 @@ func indent(t *testing.T, data []byte) []byte {
 // emulator accept it.
 func TestScenarioBodiesFitThePlatform(t *testing.T) {
 	for name, s := range scenarios(t) {
+		if !s.isGemini() && !s.isClaude() {
+			continue // see the tests of the OpenAI schema
+		}
 		body := s.archive.Get("body.json")
 		if body == nil {
 			continue
@@ -177,6 +212,9 @@ func TestScenarioBodiesFitThePlatform(t *testing.T) {
 // TestScenarioAnswersFitThePlatform keeps answers written by hand truthful.
 func TestScenarioAnswersFitThePlatform(t *testing.T) {
 	for name, s := range scenarios(t) {
+		if !s.isGemini() && !s.isClaude() {
+			continue // see the tests of the OpenAI schema
+		}
 		if s.says("broken") {
 			continue
 		}

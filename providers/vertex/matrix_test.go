@@ -68,7 +68,7 @@ const (
 // features: what a model does not take is left out, not refused.
 func TestEveryModelTakesWhatAnyClientSends(t *testing.T) {
 	names := []string{"gemini-1.5-pro", "gemini-2.0-flash"}
-	for _, m := range rowsOf("google") {
+	for _, m := range geminiRows() {
 		if !m.Family {
 			names = append(names, m.Name)
 		}

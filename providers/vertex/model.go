@@ -1,6 +1,7 @@
 package vertex
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/b650d4bf/gateway/catalog"
@@ -14,8 +15,10 @@ type model struct {
 	// resource is a full resource name, which is used as it is, and location
 	// the place it names.
 	resource, location string
-	// family is the publisher's.
-	family familyID
+	// family is the wire that the publisher's models are spoken to on, version
+	// the API version there, "" for v1.
+	family  familyID
+	version string
 	// facts is what the model table knows; never nil. borrowed says that they
 	// are those of a related model.
 	facts    *catalog.Model
@@ -25,11 +28,13 @@ type model struct {
 }
 
 // publisher is one row of the publisher table: whose models exist, on which
-// wire they are spoken to and by which API version.
+// wire they are spoken to, under which name there, and by which API version.
 type publisher struct {
-	name   string
-	family familyID
-	source string
+	name    string
+	family  familyID
+	as      string // "" when it is the name
+	version string // "" for v1
+	source  string
 }
 
 type familyID uint8
@@ -40,25 +45,31 @@ const (
 	familyClaude
 )
 
-const gardenPage = "https://cloud.google.com/vertex-ai/generative-ai/docs/model-garden/explore-models"
+const (
+	partnerPages = "https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/"
+	maasPages    = "https://cloud.google.com/vertex-ai/generative-ai/docs/maas/"
+	maasPage     = "https://cloud.google.com/vertex-ai/generative-ai/docs/open-models/use-maas"
+)
 
 // publishers lists whose prefix counts as one: "qwen.x" is a model of qwen,
 // while "gemini-2.5-flash" has no prefix although it has a dot.
 var publishers = []publisher{
-	{"google", familyGemini, "https://cloud.google.com/vertex-ai/generative-ai/docs/models"},
-	{"anthropic", familyClaude, "https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude"},
-	{"meta", familyNone, "https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/llama"},
-	{"mistralai", familyNone, "https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/mistral"},
-	{"qwen", familyNone, gardenPage},
-	{"deepseek-ai", familyNone, gardenPage},
-	{"deepseek", familyNone, gardenPage},
-	{"openai", familyNone, gardenPage},
-	{"moonshotai", familyNone, gardenPage},
-	{"zai-org", familyNone, gardenPage},
-	{"minimaxai", familyNone, gardenPage},
-	{"xai", familyNone, gardenPage},
-	{"ai21", familyNone, gardenPage},
-	{"nvidia", familyNone, gardenPage},
+	{"google", familyGemini, "", "", "https://cloud.google.com/vertex-ai/generative-ai/docs/models"},
+	{"anthropic", familyClaude, "", "", partnerPages + "claude"},
+	{"meta", familyOpen, "", "", partnerPages + "llama"},
+	{"mistralai", familyMistral, "", "", partnerPages + "mistral"},
+	{"ai21", familyMistral, "", "", partnerPages + "ai21"},
+	{"qwen", familyOpen, "", "", maasPages + "qwen"},
+	{"deepseek-ai", familyOpen, "", "", maasPages + "deepseek"},
+	{"deepseek", familyOpen, "deepseek-ai", "", maasPages + "deepseek"},
+	{"openai", familyOpen, "", "", maasPages + "openai"},
+	{"moonshotai", familyOpen, "", "", maasPage},
+	{"moonshot-ai", familyOpen, "moonshotai", "", maasPage},
+	{"zai-org", familyOpen, "", "", maasPage},
+	{"minimaxai", familyOpen, "", "", maasPage},
+	{"minimax", familyOpen, "minimaxai", "", maasPage},
+	{"xai", familyOpen, "", "", partnerPages + "use-partner-models"},
+	{"nvidia", familyOpen, "", "", maasPage},
 }
 
 // endpointPrefixes mark a self-deployed endpoint.
@@ -71,38 +82,50 @@ var endpointPrefixes = []string{"endpoints.", "the service."}
 //	google/gemini-2.5-flash                  likewise
 //	publishers/google/models/gemini-…        likewise
 //	anthropic.claude-sonnet-4-5@20250929     a model of anthropic; -20250929 is understood too
+//	qwen.qwen3-coder-…                       a model of another publisher
+//	endpoints.NAME, the service.NAME         a self-deployed endpoint
 //	projects/P/locations/L/endpoints/ID      a tuned Gemini, used as it is
 //	projects/P/locations/L/…/models/ID       likewise
-func parseModel(ref string) (model, error) {
-	m, err := splitModel(ref)
+//
+// Rows of more win over those of the table.
+func parseModel(ref string, more ...publisher) (model, error) {
+	for _, p := range endpointPrefixes {
+		if name, ok := strings.CutPrefix(ref, p); ok {
+			return endpointModel(name)
+		}
+	}
+	rows := publishers
+	if len(more) > 0 {
+		rows = slices.Concat(more, publishers)
+	}
+	m, err := splitModel(ref, rows)
 	if err != nil {
 		return model{}, err
 	}
 	if !isSegment(m.name) {
 		return model{}, badModel("a model name has letters, digits and . _ - @ only")
 	}
-	for i := range publishers {
-		if publishers[i].name != m.publisher {
+	for i := range rows {
+		p := &rows[i]
+		if p.name != m.publisher {
 			continue
 		}
-		if publishers[i].family == familyNone {
+		if p.family == familyNone {
 			return model{}, badModel("models of " + m.publisher + " are not spoken by this version of the gateway")
 		}
-		if m.family = publishers[i].family; m.family == familyClaude && m.resource == "" {
+		m.family, m.version = p.family, p.version
+		if m.family == familyClaude && m.resource == "" {
 			m.name = claudeName(m.name)
+		}
+		if p.as != "" {
+			m.publisher = p.as
 		}
 		return m, nil
 	}
-	return model{}, badModel("the publisher is not a known one: use google or anthropic")
+	return model{}, badModel("the publisher is not a known one: use google, or add it to the table of publishers")
 }
 
-func splitModel(ref string) (model, error) {
-	for _, p := range endpointPrefixes {
-		if strings.HasPrefix(ref, p) {
-			return model{}, badModel("self-deployed endpoints are not spoken by this version of the gateway; " +
-				"a tuned Gemini is addressed as projects/P/locations/L/endpoints/ID")
-		}
-	}
+func splitModel(ref string, rows []publisher) (model, error) {
 	if strings.HasPrefix(ref, "projects/") {
 		return splitResource(ref)
 	}
@@ -111,8 +134,8 @@ func splitModel(ref string) (model, error) {
 		return model{publisher: pub, name: name}, nil
 	}
 	rest := strings.TrimPrefix(ref, "models/")
-	for i := range publishers {
-		p := publishers[i].name
+	for i := range rows {
+		p := rows[i].name
 		if len(rest) > len(p) && rest[:len(p)] == p && (rest[len(p)] == '.' || rest[len(p)] == '/') {
 			return model{publisher: p, name: rest[len(p)+1:]}, nil
 		}
@@ -146,6 +169,10 @@ func (m *model) isTuned() bool { return strings.Count(m.resource, "/") == 5 }
 // lookup finds the facts of the model and says so when they are borrowed.
 func (m *model) lookup(table *catalog.Models) []providers.Warning {
 	row, known := table.Lookup(m.publisher, m.name)
+	if m.family == familyEndpoint && !known { // its name says nothing
+		m.facts = new(catalog.Model)
+		return nil
+	}
 	if known {
 		m.facts = row
 		return nil
@@ -161,8 +188,15 @@ func (m *model) lookup(table *catalog.Models) []providers.Warning {
 	m.facts, m.borrowed = row, true
 	return []providers.Warning{{
 		Code: providers.WarnUnknownModel, Param: "model",
-		Message: "the model is not in the model table; the facts of " + row.Name + " are used",
+		Message: "the model is not in the model table; " + factsOf(row.Name),
 	}}
+}
+
+func factsOf(name string) string {
+	if name == "" {
+		return "nothing is known of it"
+	}
+	return "the facts of " + name + " are used"
 }
 
 // isSegment reports whether s is one safe path segment: no dot segment, no

@@ -46,6 +46,16 @@ func TestParseModelReadsTheGrammar(t *testing.T) {
 			Publisher: "google", Name: "gemini-4-neon", Location: "global",
 			Resource: "projects/42/locations/global/publishers/google/models/gemini-4-neon",
 		},
+		"qwen.qwen3-coder-480b-a35b-instruct-maas": {Publisher: "qwen", Name: "qwen3-coder-480b-a35b-instruct-maas"},
+		"qwen/qwen3":                                         {Publisher: "qwen", Name: "qwen3"},
+		"publishers/meta/models/llama":                       {Publisher: "meta", Name: "llama"},
+		"deepseek.deepseek-v3.2-maas":                        {Publisher: "deepseek-ai", Name: "deepseek-v3.2-maas"},
+		"deepseek-ai/deepseek-v3.2-maas":                     {Publisher: "deepseek-ai", Name: "deepseek-v3.2-maas"},
+		"minimax.minimax-m2-maas":                            {Publisher: "minimaxai", Name: "minimax-m2-maas"},
+		"mistralai.mistral-small-2503@001":                   {Publisher: "mistralai", Name: "mistral-small-2503@001"},
+		"endpoints.123":                                      {Publisher: "endpoints", Name: "123"},
+		"the service.my-endpoint":                            {Publisher: "endpoints", Name: "my-endpoint"},
+		"projects/p/locations/l/publishers/qwen/models/qwen": {Publisher: "qwen", Name: "qwen", Location: "l", Resource: "projects/p/locations/l/publishers/qwen/models/qwen"},
 	} {
 		t.Run(ref, func(t *testing.T) {
 			m, err := parseModel(ref)
@@ -77,11 +87,13 @@ func TestParseModelRefusesWhatIsNoModel(t *testing.T) {
 		"publishers/../models/x":                 "publisher is not a known one",
 		"publishers/a?b/models/x":                "publisher is not a known one",
 		"publishers/google/x/models/y":           "publisher is not a known one",
-		"anthropic.":                             "a model name has",
-		"qwen/qwen3":                             "models of qwen are not spoken",
-		"publishers/meta/models/llama":           "models of meta are not spoken",
-		"endpoints.123":                          "self-deployed endpoints are not spoken",
-		"the service.123":                        "self-deployed endpoints are not spoken",
+		"qwen/":                                  "a model name has",
+		"qwen.a/b":                               "a model name has",
+		"endpoints.":                             "an endpoint's name has",
+		"endpoints.1/2":                          "an endpoint's name has",
+		"endpoints...":                           "an endpoint's name has",
+		"the service.a:b":                        "an endpoint's name has",
+		"endpoints.openapi":                      "the endpoint of the open models",
 		"projects/p":                             "a full resource name is",
 		"projects//locations/l/endpoints/1":      "a full resource name is",
 		"projects/p/locations//endpoints/1":      "a full resource name is",
@@ -91,7 +103,6 @@ func TestParseModelRefusesWhatIsNoModel(t *testing.T) {
 		"projects/p/locations/l/other/1":         "a full resource name is",
 		"projects/../locations/l/endpoints/1":    "a full resource name is",
 		"projects/p/locations/evil.com/models/1": "a full resource name is",
-		"projects/p/locations/l/publishers/meta/models/llama": "models of meta are not spoken",
 	} {
 		t.Run(ref, func(t *testing.T) {
 			_, err := parseModel(ref)
@@ -150,6 +161,7 @@ func FuzzModel(f *testing.F) {
 	for _, ref := range []string{
 		"gemini-2.5-flash", "google.x@1", "publishers/google/models/x", "projects/p/locations/l/endpoints/1",
 		"projects/a:b/locations/us/publishers/google/models/m", "..", "a/../b", "x?y", "projects//locations//models/",
+		"qwen.qwen3", "endpoints.1", "the service.x", "mistralai/m@1", "projects/p/locations/eu/publishers/meta/models/m",
 	} {
 		f.Add(ref)
 	}
@@ -177,6 +189,14 @@ func checkURL(t *testing.T, m *model, u *url.URL) {
 	location, path := "us-central1", "projects/p/locations/us-central1/publishers/google/models/"+m.name
 	if m.resource != "" {
 		location, path = m.location, m.resource
+	}
+	switch place, _, _ := strings.Cut(path, "/publishers/"); m.family {
+	case familyMistral:
+		path = strings.Replace(path, "/google/", "/"+m.publisher+"/", 1)
+	case familyOpen:
+		path = place + "/endpoints/openapi"
+	case familyEndpoint:
+		path = place + "/endpoints/" + m.name
 	}
 	var host strings.Builder
 	writeHost(&host, location, "")

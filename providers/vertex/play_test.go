@@ -102,6 +102,9 @@ func decodeRequest(t *testing.T, data []byte) *providers.ChatCompletionRequest {
 // okAnswer is the least that is an answer.
 const okAnswer = `{"candidates":[{"content":{"role":"model","parts":[{"text":"ok"}]},"finishReason":"STOP"}]}`
 
+// okOpenAnswer is the same in the OpenAI schema.
+const okOpenAnswer = `{"choices":[{"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}]}`
+
 // encoded returns the body that goes out for the request, with the warnings.
 func encoded(t *testing.T, q *providers.ChatCompletionRequest) ([]byte, []providers.Warning, error) {
 	t.Helper()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/internal/sse"
@@ -46,6 +47,10 @@ func (r *reader) Recv() (*providers.ChatCompletionChunk, error) {
 
 // fill decodes the next event into the queue, or sets the end.
 func (r *reader) fill() {
+	if d, ok := r.call.decoder.(ender); ok && d.ended() {
+		r.drain()
+		return
+	}
 	event, err := r.events.Next()
 	switch {
 	case err == nil:
@@ -68,6 +73,23 @@ func (r *reader) fill() {
 	if r.err != nil {
 		_ = r.Close()
 	}
+}
+
+// ender is a decoder that knows when its stream is whole.
+type ender interface{ ended() bool }
+
+// lingerLimit is how long the end of a connection is waited for once the answer
+// is whole.
+const lingerLimit = time.Second
+
+// drain waits for the end of a stream that is whole, so that its connection can
+// be used again. What else comes does not count.
+func (r *reader) drain() {
+	timer := time.AfterFunc(lingerLimit, func() { _ = r.call.res.Close() })
+	_, _ = r.events.Next()
+	timer.Stop()
+	r.err = io.EOF
+	_ = r.Close()
 }
 
 // isCut reports whether an event that could not be decoded is the rest of a

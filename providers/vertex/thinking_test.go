@@ -3,11 +3,9 @@ package vertex_test
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/providers"
 	"github.com/b650d4bf/gateway/providers/vertex"
 	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
@@ -40,7 +38,7 @@ var wishes = []string{
 // TestThePlatformTakesTheThinkingOfEveryRow crosses the model table with the
 // emulator's own.
 func TestThePlatformTakesTheThinkingOfEveryRow(t *testing.T) {
-	for _, row := range rowsOf("google") {
+	for _, row := range geminiRows() {
 		t.Run(row.Name, func(t *testing.T) {
 			srv := vertextest.New(vertextest.WithModel(row.Name, like(row.Name)))
 			defer srv.Close()
@@ -59,11 +57,6 @@ func TestThePlatformTakesTheThinkingOfEveryRow(t *testing.T) {
 	}
 }
 
-// rowsOf returns the rows of a publisher.
-func rowsOf(publisher string) []catalog.Model {
-	return slices.DeleteFunc(catalog.DefaultModels().All(), func(m catalog.Model) bool { return m.Publisher != publisher })
-}
-
 func like(row string) string {
 	if name := likeRow[row]; name != "" {
 		return name
@@ -77,7 +70,7 @@ func TestThePlatformTakesEveryParameterOnEveryRow(t *testing.T) {
 	const all = `"temperature":1,"top_p":0.5,"top_k":2,"n":3,"seed":99999999999,"presence_penalty":1,"frequency_penalty":1,` +
 		`"stop":["a"],"max_tokens":8000,"logprobs":true,"top_logprobs":3,"user":"u","labels":{"a":"b"},"parallel_tool_calls":false,` +
 		`"tools":[{"type":"function","function":{"name":"f","parameters":{}}}],"tool_choice":"required","response_format":{"type":"json_object"}`
-	for _, row := range rowsOf("google") {
+	for _, row := range geminiRows() {
 		t.Run(row.Name, func(t *testing.T) {
 			srv := vertextest.New(vertextest.WithModel(row.Name, like(row.Name)))
 			defer srv.Close()
@@ -92,7 +85,7 @@ func TestThePlatformTakesEveryParameterOnEveryRow(t *testing.T) {
 // signatures were lost, and the emulator's own answer back: with a memory of
 // signatures they are found again, without one the sentinel stands in.
 func TestThePlatformTakesToolRoundsOnEveryRow(t *testing.T) {
-	for _, row := range rowsOf("google") {
+	for _, row := range geminiRows() {
 		if !row.Gives("TEXT") {
 			continue // speaks, and calls nothing: see the scenarios of speech
 		}
@@ -204,7 +197,7 @@ func TestThinkingPerGeneration(t *testing.T) {
 }
 
 func TestAPromptThatEndsWithTheAssistantIsRefusedWhereTheModelWould(t *testing.T) {
-	for _, row := range rowsOf("google") {
+	for _, row := range geminiRows() {
 		q := hello(t, row.Name)
 		q.Messages = append(q.Messages, providers.AssistantMessage("1, 2,"))
 		srv := vertextest.New(vertextest.WithModel(row.Name, like(row.Name)))

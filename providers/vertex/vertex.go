@@ -63,6 +63,12 @@ type Config struct {
 	// before the gateway's own table, and features in neither are sent as they
 	// are.
 	BetaFeatures map[string]string
+	// Publishers are further publishers of models; those of the provider's own
+	// table with the same name are replaced.
+	Publishers []Publisher
+	// Predictors say how to speak to self-deployed endpoints that do not speak
+	// the OpenAI schema, by the endpoint's name.
+	Predictors map[string]Predictor
 }
 
 // Provider is the Vertex AI provider. It is safe for concurrent use.
@@ -77,6 +83,10 @@ type Provider struct {
 	learnt lessons
 
 	signatures *signatures
+
+	publishers []publisher // Config.Publishers
+	predictors map[string]Predictor
+	hosts      *hosts
 }
 
 var _ providers.Provider = (*Provider)(nil)
@@ -103,6 +113,8 @@ func New(cfg Config) *Provider {
 		claude: &claudeFamily{rooms: new(sync.Pool), betas: maps.Clone(cfg.BetaFeatures)},
 
 		signatures: newSignatures(cfg.Signatures),
+
+		publishers: publishersOf(cfg.Publishers), predictors: maps.Clone(cfg.Predictors), hosts: newHosts(),
 	}
 }
 
@@ -244,7 +256,7 @@ func addAll(acc *providers.Accumulator, chunks []*providers.ChatCompletionChunk)
 // anything is sent.
 func (p *Provider) prepare(t *providers.Target, req *providers.ChatCompletionRequest, c *call, stream bool) (shares int, err error) {
 	c.in = request{chat: req, target: t, stream: stream, oneTool: p.check, signatures: p.signatures}
-	if c.in.model, err = parseModel(t.Model); err != nil {
+	if c.in.model, err = parseModel(t.Model, p.publishers...); err != nil {
 		return 0, err
 	}
 	c.known = c.in.model.lookup(p.models)
@@ -265,7 +277,11 @@ func (p *Provider) open(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := p.taught(c, func() error { return p.attempt(ctx, c, u) }); err != nil {
+	try := func() error { return p.attempt(ctx, c, u) }
+	if c.in.model.family == familyEndpoint {
+		try = func() error { return p.attemptEndpoint(ctx, c, u) }
+	}
+	if err := p.taught(c, try); err != nil {
 		return err
 	}
 	c.decoder = p.family(&c.in.model).newDecoder(&c.in, &c.out)
@@ -274,8 +290,15 @@ func (p *Provider) open(ctx context.Context, c *call) error {
 
 // family returns the wire that the model is spoken to on.
 func (p *Provider) family(m *model) family {
-	if m.family == familyClaude {
+	switch m.family {
+	case familyClaude:
 		return p.claude
+	case familyOpen:
+		return openFamily{}
+	case familyMistral:
+		return mistralFamily{}
+	case familyEndpoint:
+		return p.endpointFamily(m)
 	}
 	return p.gemini
 }
