@@ -49,3 +49,17 @@ func longFloat(data []byte, start int) (float64, int, fault) {
 	}
 	return f, end, faultNone
 }
+
+// Floats writes an array of numbers.
+func (w *Writer) Floats(list []float64) {
+	const usual = 24 // bytes of a number and its comma
+	w.Grow(usual*len(list) + 2)
+	w.BeginArray()
+	for _, f := range list {
+		w.Float(f)
+	}
+	w.EndArray()
+}
+
+// Append writes the value that the function appends to its argument.
+func (w *Writer) Append(value func(dst []byte) []byte) { w.buf = value(w.separated()) }

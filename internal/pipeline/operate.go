@@ -10,6 +10,7 @@ import (
 // The operations, as observers and logs name them.
 const (
 	opChat        = "chat"
+	opEmbeddings  = "embeddings"
 	opCountTokens = "count_tokens"
 	opCacheCreate = "cache.create"
 	opCacheGet    = "cache.get"
@@ -20,7 +21,7 @@ const (
 
 // operations says what an operation is in the message of its log entry.
 var operations = map[string]string{
-	opChat: "chat completion", opCountTokens: "token count", opCacheCreate: "cached content creation",
+	opChat: "chat completion", opEmbeddings: "embeddings", opCountTokens: "token count", opCacheCreate: "cached content creation",
 	opCacheGet: "cached content lookup", opCacheList: "cached content listing",
 	opCacheExtend: "cached content extension", opCacheDelete: "cached content deletion",
 }
@@ -32,6 +33,7 @@ type task struct {
 	model        string            // empty when the operation names none
 	metadata     map[string]string // the request's own
 	check        func() error      // finds what is wrong before anything else; may be nil
+	note         func(*recorder)   // notes what came back; may be nil
 }
 
 // run runs a task on a provider that implements the interface A, as
@@ -47,6 +49,9 @@ func run[A any](ctx context.Context, e *Engine, t *task, do func(context.Context
 		return err
 	}
 	rec.record.Meta.Warnings = meta.Warnings
+	if t.note != nil {
+		t.note(rec)
+	}
 	rec.attempt(nil)
 	*meta = rec.record.Meta
 	rec.end()

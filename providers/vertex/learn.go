@@ -15,6 +15,31 @@ import (
 type lessons struct {
 	mu    sync.RWMutex
 	noIDs map[string]bool // by publisher/name: models that refuse ids of calls
+	most  map[string]int  // by location and model: inputs of one request for vectors
+}
+
+// inputs returns how many inputs a request for vectors may have, which is known
+// when nothing was learnt.
+func (l *lessons) inputs(key string, known int) int {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if n, ok := l.most[key]; ok {
+		return min(n, known)
+	}
+	return known
+}
+
+// setInputs keeps how many inputs a request for vectors may have. Of several
+// numbers the least one counts.
+func (l *lessons) setInputs(key string, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.most == nil {
+		l.most = map[string]int{}
+	}
+	if old, ok := l.most[key]; !ok || n < old {
+		l.most[key] = n
+	}
 }
 
 // apply corrects the facts of the model.
