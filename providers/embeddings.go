@@ -56,16 +56,18 @@ const (
 )
 
 // EmbeddingInput is what to embed: one element or a list. Its JSON is a string,
-// an object or an array of both; it is encoded as it was decoded. The zero value
-// is absent.
+// an object or an array of both. The zero value is absent.
 type EmbeddingInput struct {
-	items  []EmbeddingItem
-	single bool
+	// Items are the elements.
+	Items []EmbeddingItem
+	// Single says that the only element stands by itself, without a list around
+	// it. It makes no difference but in the JSON.
+	Single bool
 }
 
 // EmbeddingText is an input of one text.
 func EmbeddingText(text string) EmbeddingInput {
-	return EmbeddingInput{items: []EmbeddingItem{{Text: text}}, single: true}
+	return EmbeddingInput{Items: []EmbeddingItem{{Text: text}}, Single: true}
 }
 
 // EmbeddingTexts is an input of several texts, each of which gets a vector.
@@ -74,15 +76,12 @@ func EmbeddingTexts(texts ...string) EmbeddingInput {
 	for i := range texts {
 		items[i].Text = texts[i]
 	}
-	return EmbeddingInput{items: items}
+	return EmbeddingInput{Items: items}
 }
 
 // EmbeddingItems is an input of elements that may hold media. The caller keeps
 // items and must not change them while the input is in use.
-func EmbeddingItems(items ...EmbeddingItem) EmbeddingInput { return EmbeddingInput{items: items} }
-
-// Items returns the elements, which must not be changed.
-func (in EmbeddingInput) Items() []EmbeddingItem { return in.items }
+func EmbeddingItems(items ...EmbeddingItem) EmbeddingInput { return EmbeddingInput{Items: items} }
 
 // EmbeddingItem is one element of an input: a text, media, or both. What it holds
 // is embedded together.
@@ -94,8 +93,6 @@ type EmbeddingItem struct {
 	Image, Video, Audio, File *EmbeddingMedia
 	// Extra keeps the members that are not named above.
 	Extra Extra
-
-	object bool // was decoded from an object
 }
 
 // IsText reports whether the item is a text and nothing else.
@@ -209,11 +206,11 @@ func (q *EmbeddingRequest) Validate() error {
 	if q.Model == "" {
 		return Invalid("model", `a model is required, such as "text-embedding-005" or "@slug/model"`)
 	}
-	if len(q.Input.items) == 0 {
+	if len(q.Input.Items) == 0 {
 		return Invalid("input", "something to embed is required: a text, or a list of texts")
 	}
-	for i := range q.Input.items {
-		if err := q.Input.items[i].validate(q.Input.path(i)); err != nil {
+	for i := range q.Input.Items {
+		if err := q.Input.Items[i].validate(q.Input.path(i)); err != nil {
 			return err
 		}
 	}
@@ -229,7 +226,7 @@ func (q *EmbeddingRequest) Validate() error {
 
 // path is where an element stands.
 func (in *EmbeddingInput) path(i int) string {
-	if in.single {
+	if in.Single && len(in.Items) == 1 {
 		return "input"
 	}
 	return "input[" + strconv.Itoa(i) + "]"
@@ -237,11 +234,8 @@ func (in *EmbeddingInput) path(i int) string {
 
 func (it *EmbeddingItem) validate(path string) error {
 	if it.IsText() {
-		if it.Text == "" && it.object {
-			return Invalid(path, "there is nothing to embed: give text, image, video, audio or file")
-		}
 		if it.Text == "" {
-			return Invalid(path, "an empty text can't be embedded: leave it out")
+			return Invalid(path, "there is nothing to embed: give a text that is not empty, or an image, video, audio or file")
 		}
 		return nil
 	}

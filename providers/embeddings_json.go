@@ -67,12 +67,12 @@ func (in *EmbeddingInput) UnmarshalJSON(data []byte) error {
 
 func (in *EmbeddingInput) encode(w *jsonx.Writer) {
 	switch {
-	case len(in.items) == 1 && in.single:
-		in.items[0].encode(w)
-	case in.items == nil:
+	case len(in.Items) == 1 && in.Single:
+		in.Items[0].encode(w)
+	case in.Items == nil:
 		w.Null()
 	default:
-		list(w, in.items, (*EmbeddingItem).encode)
+		list(w, in.Items, (*EmbeddingItem).encode)
 	}
 }
 
@@ -80,15 +80,15 @@ func (in *EmbeddingInput) decode(r *jsonx.Reader) {
 	*in = EmbeddingInput{}
 	switch r.Kind() {
 	case jsonx.Array:
-		in.items = []EmbeddingItem{}
+		in.Items = []EmbeddingItem{}
 		for r.Array(); r.NextElem(); {
 			var it EmbeddingItem
 			it.decode(r)
-			in.items = append(in.items, it)
+			in.Items = append(in.Items, it)
 		}
 	case jsonx.String, jsonx.Object:
-		in.items, in.single = make([]EmbeddingItem, 1), true
-		in.items[0].decode(r)
+		in.Items, in.Single = make([]EmbeddingItem, 1), true
+		in.Items[0].decode(r)
 	case jsonx.Null:
 		r.Null()
 	default:
@@ -96,8 +96,17 @@ func (in *EmbeddingInput) decode(r *jsonx.Reader) {
 	}
 }
 
+// MarshalJSON encodes a string, or an object where there is more than a text.
+func (it EmbeddingItem) MarshalJSON() ([]byte, error) { return encode(it.encode) }
+
+// UnmarshalJSON decodes a string or an object.
+func (it *EmbeddingItem) UnmarshalJSON(data []byte) error {
+	*it = EmbeddingItem{}
+	return decode(data, it.decode)
+}
+
 func (it *EmbeddingItem) encode(w *jsonx.Writer) {
-	if !it.object && it.IsText() && len(it.Extra) == 0 {
+	if it.IsText() && len(it.Extra) == 0 {
 		w.String(it.Text)
 		return
 	}
@@ -117,7 +126,6 @@ func (it *EmbeddingItem) decode(r *jsonx.Reader) {
 		it.Text = r.String()
 		return
 	case jsonx.Object:
-		it.object = true
 	case jsonx.Number, jsonx.Array:
 		r.Failf("tokens can't be embedded, they are another model's: send the text")
 		return
@@ -148,6 +156,15 @@ func putMedia(w *jsonx.Writer, key string, m *EmbeddingMedia) {
 		w.Key(key)
 		m.encode(w)
 	}
+}
+
+// MarshalJSON encodes the media.
+func (m EmbeddingMedia) MarshalJSON() ([]byte, error) { return encode(m.encode) }
+
+// UnmarshalJSON decodes an object, or a string with the URL.
+func (m *EmbeddingMedia) UnmarshalJSON(data []byte) error {
+	*m = EmbeddingMedia{}
+	return decode(data, m.decode)
 }
 
 func (m *EmbeddingMedia) encode(w *jsonx.Writer) {
@@ -349,6 +366,15 @@ func (a *EmbeddingResponse) vector(r *jsonx.Reader) []float64 {
 	}
 	a.EncodingFormat = EncodingBase64
 	return vector
+}
+
+// MarshalJSON encodes the counts.
+func (u EmbeddingUsage) MarshalJSON() ([]byte, error) { return encode(u.encode) }
+
+// UnmarshalJSON decodes counts.
+func (u *EmbeddingUsage) UnmarshalJSON(data []byte) error {
+	*u = EmbeddingUsage{}
+	return decode(data, u.decode)
 }
 
 func (u *EmbeddingUsage) encode(w *jsonx.Writer) {

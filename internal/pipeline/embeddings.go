@@ -30,7 +30,7 @@ func (e *Engine) Embeddings(ctx context.Context, client, call *Settings, req *pr
 		if err != nil {
 			return nil, err
 		}
-		if n, want := len(got.Data), len(req.Input.Items()); n != want {
+		if n, want := len(got.Data), len(req.Input.Items); n != want {
 			return nil, &providers.Error{
 				Code: providers.ErrBadResponse, Provider: to.Provider, Sent: true,
 				Message: "there are " + strconv.Itoa(n) + " vectors for " + strconv.Itoa(want) + " inputs",

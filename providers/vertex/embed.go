@@ -21,7 +21,7 @@ var _ providers.Embedder = (*Provider)(nil)
 //
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/embeddings/get-text-embeddings
 func (p *Provider) Embeddings(ctx context.Context, t *providers.Target, req *providers.EmbeddingRequest) (*providers.EmbeddingResponse, error) {
-	e := &embedding{p: p, t: t, q: req, items: req.Input.Items()}
+	e := &embedding{p: p, t: t, q: req, items: req.Input.Items}
 	if err := e.prepare(); err != nil {
 		return nil, err
 	}
