@@ -50,6 +50,7 @@ type embedding struct {
 	embedSettings
 	media    [][]embedMedia // of each item; nil when none has any
 	warnings []providers.Warning
+	told     []string // what was warned of once
 
 	out        *providers.EmbeddingResponse
 	tokens     int64

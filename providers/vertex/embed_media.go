@@ -48,10 +48,19 @@ func (e *embedding) readMedia() error {
 			}
 		}
 		if e.prefix() != "" && it.Text == "" {
-			e.warn(providers.WarnUnsupported, "task_type", e.q.InputPath(i)+" has no text for the instruction to stand before")
+			e.warnOnce("task_type", providers.WarnUnsupported, e.q.InputPath(i), "has no text that the instruction of the task type could stand before")
 		}
 	}
 	return nil
+}
+
+// warnOnce warns of something that may repeat in every input, with the first
+// place it was found at.
+func (e *embedding) warnOnce(name, code, path, message string) {
+	if !slices.Contains(e.told, name) {
+		e.told = append(e.told, name)
+		e.warn(code, path, message)
+	}
 }
 
 func (e *embedding) readMedium(i, kind int, source *providers.EmbeddingMedia) (embedMedia, error) {
@@ -60,7 +69,7 @@ func (e *embedding) readMedium(i, kind int, source *providers.EmbeddingMedia) (e
 		return embedMedia{}, providers.Invalid(path, e.model.name+" embeds "+strings.Join(append([]string{"text"}, e.row.Media...), ", ")+" only")
 	}
 	for extra := range source.Extra.All() {
-		e.warn(providers.WarnUnknown, path+"."+extra, "left out: the platform does not know it")
+		e.warnOnce(name+"."+extra, providers.WarnUnknown, path+"."+extra, "left out: the platform does not know it")
 	}
 	m := embedMedia{kind: name, source: source}
 	var fault string
@@ -73,7 +82,7 @@ func (e *embedding) readMedium(i, kind int, source *providers.EmbeddingMedia) (e
 	switch types := embedKinds[kind].types; {
 	case fault != "":
 	case m.mime != "" && !strings.HasPrefix(m.mime, types):
-		fault = "the media type " + strconv.Quote(clipped(m.mime)) + " is none of " + name
+		fault = "the media type " + strconv.Quote(clipped(m.mime)) + " does not fit: it must begin with " + types
 	case e.row.Method == catalog.EmbedMultimodal && m.uri != "" && !strings.HasPrefix(m.uri, "gs://"):
 		fault = "give a gs:// URL or base64: " + e.model.name + " fetches nothing from the web"
 	default:
@@ -96,13 +105,13 @@ func (e *embedding) checkVideo(path string, m *embedMedia) string {
 	}
 	switch {
 	case m.kind != "video":
-		e.warn(providers.WarnUnsupported, path, "start_offset, end_offset and interval are left out: they are of videos")
+		e.warnOnce(m.kind+" part", providers.WarnUnsupported, path, "start_offset, end_offset and interval are left out: they are of videos")
 		return ""
 	case s.StartOffset != nil && *s.StartOffset < 0, s.EndOffset != nil && *s.EndOffset < 0,
 		s.StartOffset != nil && s.EndOffset != nil && *s.EndOffset <= *s.StartOffset:
 		return "end_offset must be after start_offset, and neither negative"
 	case e.row.Method == catalog.EmbedContent && s.Interval != nil:
-		e.warn(providers.WarnUnsupported, path+".interval", "left out: "+e.model.name+" gives one vector for all of it")
+		e.warnOnce("interval", providers.WarnUnsupported, path+".interval", "left out: "+e.model.name+" gives one vector for all of it")
 	}
 	return e.checkVideoSize()
 }

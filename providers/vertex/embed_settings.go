@@ -124,7 +124,7 @@ func (e *embedding) leftovers() {
 	}
 	for i := range e.items {
 		for name := range e.items[i].Extra.All() {
-			e.warn(providers.WarnUnknown, e.q.InputPath(i)+"."+name, "left out: the platform does not know it")
+			e.warnOnce("input."+name, providers.WarnUnknown, e.q.InputPath(i)+"."+name, "left out: the platform does not know it")
 		}
 	}
 }

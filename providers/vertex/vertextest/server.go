@@ -41,6 +41,7 @@ type config struct {
 	cacheMinimum               *int
 	withoutIDs                 []forModels
 	refused                    []refusedField
+	instances                  []instanceLimit
 }
 
 // Option configures a [Server].
@@ -128,7 +129,7 @@ func (s *Server) Reset() {
 
 // Script queues replies. Each request for an answer of a model that passes the
 // checks takes the next one; when none is left the emulator answers by itself
-// again. Requests that count tokens or keep caches take none.
+// again. Requests that count tokens, embed or keep caches take none.
 func (s *Server) Script(replies ...Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
