@@ -210,8 +210,8 @@ func (q *EmbeddingRequest) Validate() error {
 		return Invalid("input", "something to embed is required: a text, or a list of texts")
 	}
 	for i := range q.Input.Items {
-		if err := q.Input.Items[i].validate(q.Input.path(i)); err != nil {
-			return err
+		if member, fault := q.Input.Items[i].fault(); fault != "" {
+			return Invalid(q.Input.path(i)+member, fault)
 		}
 	}
 	if q.Dimensions != nil && *q.Dimensions < 1 {
@@ -232,25 +232,23 @@ func (in *EmbeddingInput) path(i int) string {
 	return "input[" + strconv.Itoa(i) + "]"
 }
 
-func (it *EmbeddingItem) validate(path string) error {
+// fault says what is wrong with an element, and with which member of it.
+func (it *EmbeddingItem) fault() (member, message string) {
 	if it.IsText() {
 		if it.Text == "" {
-			return Invalid(path, "there is nothing to embed: give a text that is not empty, or an image, video, audio or file")
+			return "", "there is nothing to embed: give a text that is not empty, or an image, video, audio or file"
 		}
-		return nil
+		return "", ""
 	}
 	for _, m := range [...]struct {
 		name  string
 		media *EmbeddingMedia
-	}{{"image", it.Image}, {"video", it.Video}, {"audio", it.Audio}, {"file", it.File}} {
-		if m.media == nil {
-			continue
-		}
-		if (m.media.URL == "") == (m.media.Base64 == "") {
-			return Invalid(path+"."+m.name, "give one of url and base64")
+	}{{".image", it.Image}, {".video", it.Video}, {".audio", it.Audio}, {".file", it.File}} {
+		if m.media != nil && (m.media.URL == "") == (m.media.Base64 == "") {
+			return m.name, "give one of url and base64"
 		}
 	}
-	return nil
+	return "", ""
 }
 
 // InputPath returns the path of the input's element, as errors and warnings name

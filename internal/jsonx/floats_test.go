@@ -3,7 +3,9 @@ package jsonx
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -27,7 +29,15 @@ func vectorTexts(n int) []string {
 			out = append(out, strconv.FormatFloat(any64, 'g', -1, 64))
 		}
 	}
-	return append(out, "0", "-0", "0.0", "1e22", "5e-324", "1.7976931348623157e308", "9007199254740993", "0.1e-5",
+	for scale := range 30 { // around halves of the last bit
+		for range n / 200 {
+			half := new(big.Int).SetUint64(rnd.Uint64()>>11<<1 | 1)
+			text := fmt.Sprintf("%0*d", scale+1, half.Rsh(half, uint(rnd.IntN(12))))
+			out = append(out, strings.TrimSuffix(text[:len(text)-scale]+"."+text[len(text)-scale:], "."))
+		}
+	}
+	return append(out, "18446744073709551615", "1844674407370955161.5", "0.9999999999999999999", "0.0000000000000000000000000001",
+		"9007199254740993.5", "0.00000000000000000000000000000", "4503599627370497.5", "4503599627370496.5", "0", "-0", "0.0", "1e22", "5e-324", "1.7976931348623157e308", "9007199254740993", "0.1e-5",
 		"0.000000000000000000000000000000000001234567890123456789", "123456789012345678901234567890.12345")
 }
 

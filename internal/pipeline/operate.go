@@ -33,7 +33,6 @@ type task struct {
 	model        string            // empty when the operation names none
 	metadata     map[string]string // the request's own
 	check        func() error      // finds what is wrong before anything else; may be nil
-	note         func(*recorder)   // notes what came back; may be nil
 }
 
 // run runs a task on a provider that implements the interface A, as
@@ -49,9 +48,6 @@ func run[A any](ctx context.Context, e *Engine, t *task, do func(context.Context
 		return err
 	}
 	rec.record.Meta.Warnings = meta.Warnings
-	if t.note != nil {
-		t.note(rec)
-	}
 	rec.attempt(nil)
 	*meta = rec.record.Meta
 	rec.end()
@@ -70,15 +66,24 @@ func attempt[A any](ctx context.Context, e *Engine, t *task, rec *recorder, do f
 	if err := e.resolve(ctx, t.client, t.call, t.model, &rec.route); err != nil {
 		return nil, err
 	}
-	p, ok := rec.route.provider.(A)
-	if !ok {
-		return nil, &providers.Error{
-			Code: providers.ErrInvalidConfig, Param: "provider",
-			Message: fmt.Sprintf("the provider %q can't do this: it does not implement %s", rec.route.target.Provider, fmt.Sprintf("%T", (*A)(nil))[1:]),
-		}
+	p, err := abilityOf[A](&rec.route)
+	if err != nil {
+		return nil, err
 	}
 	rec.routed()
 	return do(ctx, p, &rec.route.target)
+}
+
+// abilityOf returns the route's provider as the ability A.
+func abilityOf[A any](r *route) (A, error) {
+	p, ok := r.provider.(A)
+	if !ok {
+		return p, &providers.Error{
+			Code: providers.ErrInvalidConfig, Param: "provider",
+			Message: fmt.Sprintf("the provider %q can't do this: it does not implement %s", r.target.Provider, fmt.Sprintf("%T", (*A)(nil))[1:]),
+		}
+	}
+	return p, nil
 }
 
 // CountTokens counts the tokens of the prompt that req makes.

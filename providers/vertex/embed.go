@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/b650d4bf/gateway/catalog"
-	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/internal/wire/embed"
 	"github.com/b650d4bf/gateway/providers"
 )
@@ -25,15 +24,25 @@ func (p *Provider) Embeddings(ctx context.Context, t *providers.Target, req *pro
 	if err := e.prepare(); err != nil {
 		return nil, err
 	}
-	e.out = &providers.EmbeddingResponse{
-		Model: req.Model, Provider: providerName, EncodingFormat: req.EncodingFormat,
-		Data: make([]providers.Embedding, len(e.items)),
+	e.out = new(embedAnswer)
+	e.out.Model, e.out.Provider, e.out.EncodingFormat = req.Model, providerName, req.EncodingFormat
+	e.out.Data = e.out.one[:]
+	if len(e.items) > 1 {
+		e.out.Data = make([]providers.Embedding, len(e.items))
 	}
 	if err := e.run(ctx); err != nil {
 		return nil, err
 	}
 	e.finish()
-	return e.out, nil
+	return &e.out.EmbeddingResponse, nil
+}
+
+// embedAnswer is an answer with what belongs to it, in one allocation.
+type embedAnswer struct {
+	providers.EmbeddingResponse
+	usage providers.EmbeddingUsage
+	one   [1]providers.Embedding
+	extra [48]byte
 }
 
 // embedding is one call, however many requests it takes. What the requests share
@@ -52,11 +61,12 @@ type embedding struct {
 	warnings []providers.Warning
 	told     []string // what was warned of once
 
-	out        *providers.EmbeddingResponse
+	out        *embedAnswer
 	tokens     int64
 	counted    bool
 	characters int64
-	truncated  []int // inputs
+	truncated  []int         // inputs
+	alone      embedExchange // the only request of most calls
 }
 
 // prepare finds the model and whatever is wrong before anything is sent.
@@ -125,19 +135,16 @@ func (e *embedding) verb(n int) string {
 // ask sends one request, for the inputs of the span, and puts their vectors into
 // the answer.
 func (e *embedding) ask(ctx context.Context, s span) (*embed.Answer, error) {
-	c := &call{in: request{target: e.t, model: e.model}}
-	u, err := endpoint(e.t, &c.in.model, e.verb(s.len()), "")
-	if err != nil {
+	x := &e.alone
+	if s.len() < len(e.items) {
+		x = new(embedExchange)
+	}
+	x.call.in = request{target: e.t, model: e.model}
+	x.answer.Count, x.answer.Size = s.len(), e.size()
+	if err := x.do(ctx, e, s); err != nil {
 		return nil, err
 	}
-	var w jsonx.Writer
-	if err := c.write(&w, func() error { return e.body(&w, s) }); err != nil {
-		return nil, err
-	}
-	answer := &embed.Answer{Count: s.len(), Size: e.size()}
-	if err := e.p.exchangeOnce(ctx, u, c, answer); err != nil {
-		return nil, err
-	}
+	answer := &x.answer
 	if len(answer.Vectors) != s.len() {
 		return nil, answerError(providers.ErrBadResponse, "the platform gave "+strconv.Itoa(len(answer.Vectors))+
 			" vectors for "+strconv.Itoa(s.len())+" inputs")
@@ -228,11 +235,12 @@ func (e *embedding) count(s span, a *embed.Answer) {
 // finish completes the answer.
 func (e *embedding) finish() {
 	if e.counted || e.characters > 0 {
-		e.out.Usage = &providers.EmbeddingUsage{PromptTokens: e.tokens, TotalTokens: e.tokens}
+		e.out.usage = providers.EmbeddingUsage{PromptTokens: e.tokens, TotalTokens: e.tokens}
+		e.out.Usage = &e.out.usage
 	}
 	if e.characters > 0 {
-		e.out.Usage.Extra = strconv.AppendInt([]byte(`{"billable_characters":`), e.characters, 10)
-		e.out.Usage.Extra = append(e.out.Usage.Extra, '}')
+		extra := append(e.out.extra[:0], `{"billable_characters":`...)
+		e.out.Usage.Extra = append(strconv.AppendInt(extra, e.characters, 10), '}')
 	}
 	e.truncationWarning()
 	e.out.Meta.Warnings = e.warnings

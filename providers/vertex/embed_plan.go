@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,9 +34,9 @@ type outcome struct {
 
 // run asks for all inputs. A call that fits into one request costs no goroutine.
 func (e *embedding) run(ctx context.Context) error {
-	queue := e.plan(span{0, len(e.items)})
-	if len(queue) == 1 {
-		o := e.try(ctx, queue[0])
+	all := span{0, len(e.items)}
+	if e.fits(all) {
+		o := e.try(ctx, all)
 		switch {
 		case o.err != nil:
 			return o.err
@@ -46,9 +45,9 @@ func (e *embedding) run(ctx context.Context) error {
 			e.progress(len(e.items))
 			return nil
 		}
-		queue = o.parts
+		return e.dispatch(ctx, o.parts)
 	}
-	return e.dispatch(ctx, queue)
+	return e.dispatch(ctx, e.plan(all))
 }
 
 // dispatch works the queue off, with several requests at a time. It returns when
@@ -114,9 +113,23 @@ func (e *embedding) lessonKey() string {
 	return e.t.Region + "/" + e.model.publisher + "/" + e.model.name + e.model.resource
 }
 
+// fits reports whether one request can take all inputs of the span, as far as is
+// known by now.
+func (e *embedding) fits(s span) bool {
+	if s.len() == 1 {
+		return true
+	}
+	return s.len() <= e.most() && (e.row.RequestTokens == 0 || e.estimates(s) <= e.row.RequestTokens)
+}
+
+// most is how many inputs one request can have, as far as is known by now.
+func (e *embedding) most() int {
+	return max(1, e.p.learnt.inputs(e.lessonKey(), e.row.MaxInputs))
+}
+
 // plan shares inputs among as few requests as the limits allow.
 func (e *embedding) plan(s span) []span {
-	most := max(1, e.p.learnt.inputs(e.lessonKey(), e.row.MaxInputs))
+	most := e.most()
 	parts := make([]span, 0, (s.len()+most-1)/most)
 	from, tokens := s.from, 0
 	for i := s.from; i < s.to; i++ {
@@ -151,8 +164,8 @@ func (e *embedding) estimate(i int) int {
 // try asks for the inputs of a span, unless it is known by now that they are too
 // many for one request, or the platform says so.
 func (e *embedding) try(ctx context.Context, s span) outcome {
-	if parts := e.plan(s); len(parts) > 1 {
-		return outcome{span: s, parts: parts}
+	if !e.fits(s) {
+		return outcome{span: s, parts: e.plan(s)}
 	}
 	answer, err := e.ask(ctx, s)
 	if err == nil {
@@ -250,27 +263,47 @@ func (e *embedding) truncationWarning() {
 		"; auto_truncate false makes it an error")
 }
 
-// exchangeOnce sends the call's payload and decodes the vectors that answer it,
-// in one pass.
-func (p *Provider) exchangeOnce(ctx context.Context, u *url.URL, c *call, answer *embed.Answer) error {
-	var err error
-	if c.res, err = p.send(ctx, c, u); err != nil {
+// embedExchange is one request with its answer.
+type embedExchange struct {
+	call   call
+	answer embed.Answer
+}
+
+// do sends the request for the inputs of a span and decodes the vectors that
+// answer it, in one pass.
+func (x *embedExchange) do(ctx context.Context, e *embedding, s span) error {
+	c := &x.call
+	u, err := endpoint(e.t, &c.in.model, e.verb(s.len()), "")
+	if err != nil {
+		return err
+	}
+	body := jsonx.GetBuffer()
+	var w jsonx.Writer
+	w.Reset(body.B)
+	err = e.body(&w, s)
+	body.B = w.Bytes()
+	c.payload.Hold(body)
+	if err != nil {
+		c.payload.Release()
+		return err
+	}
+	if c.res, err = e.p.send(ctx, c, u); err != nil {
 		return err
 	}
 	defer func() { _ = c.res.Close() }()
 	buf := jsonx.GetBuffer()
 	defer buf.Free()
-	if err := c.res.ReadInto(buf, p.limit); err != nil {
+	if err := c.res.ReadInto(buf, e.p.limit); err != nil {
 		return named(err)
 	}
 	r := jsonx.NewReader(buf.B)
 	if r.Kind() != jsonx.Object {
 		return unreadable(http.StatusOK, buf.B)
 	}
-	answer.Decode(&r)
+	x.answer.Decode(&r)
 	switch err := r.End(); {
-	case answer.Error != nil:
-		return rawError(http.StatusOK, answer.Error)
+	case x.answer.Error != nil:
+		return rawError(http.StatusOK, x.answer.Error)
 	case err != nil:
 		e := answerError(providers.ErrBadResponse, "the platform's answer can't be understood")
 		e.Err = err

@@ -48,6 +48,9 @@ func findTask(name string) *embedTask {
 
 // canonicalTask spells a task type as the platform does.
 func canonicalTask(word string) string {
+	if findTask(word) != nil || word == "" {
+		return word
+	}
 	name := strings.ToUpper(strings.NewReplacer("-", "_", " ", "_").Replace(word))
 	if other, ok := taskAliases[name]; ok {
 		return other

@@ -24,7 +24,8 @@ type Answer struct {
 	// Error is the raw error, in place of an answer.
 	Error []byte
 
-	told float64 // the sum of the statistics' token counts
+	told float64   // the sum of the statistics' token counts
+	one  [1]Vector // room for the only vector
 }
 
 // Vector is what became of one instance or content.
@@ -53,9 +54,13 @@ func (a *Answer) Decode(r *jsonx.Reader) {
 		}
 		switch string(r.Key()) {
 		case "predictions":
-			a.list(r, a.prediction)
+			for r.Array(); r.NextElem(); {
+				a.prediction(a.next(), r)
+			}
 		case "embeddings":
-			a.list(r, a.values)
+			for r.Array(); r.NextElem(); {
+				a.values(a.next(), r)
+			}
 		case "embedding":
 			a.values(a.next(), r)
 		case "truncated":
@@ -73,7 +78,7 @@ func (a *Answer) Decode(r *jsonx.Reader) {
 	if truncated && len(a.Vectors) == 1 {
 		a.Vectors[0].Truncated = true
 	}
-	if !a.Counted && a.told > 0 {
+	if !a.Counted && a.told > 0 && a.told < 1<<53 {
 		a.Tokens, a.Counted = int64(a.told+0.5), true
 	}
 }
@@ -81,16 +86,13 @@ func (a *Answer) Decode(r *jsonx.Reader) {
 // next adds a vector.
 func (a *Answer) next() *Vector {
 	if a.Vectors == nil {
-		a.Vectors = make([]Vector, 0, max(1, a.Count))
+		a.Vectors = a.one[:0]
+		if a.Count > len(a.one) {
+			a.Vectors = make([]Vector, 0, a.Count)
+		}
 	}
 	a.Vectors = append(a.Vectors, Vector{})
 	return &a.Vectors[len(a.Vectors)-1]
-}
-
-func (a *Answer) list(r *jsonx.Reader, read func(*Vector, *jsonx.Reader)) {
-	for r.Array(); r.NextElem(); {
-		read(a.next(), r)
-	}
 }
 
 // prediction reads an element of predictions, of either kind of model.
