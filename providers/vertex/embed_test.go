@@ -186,7 +186,7 @@ func TestTheInputAtFaultIsNamed(t *testing.T) {
 	q := embedRequest("gemini-embedding-001", "a", strings.Repeat("x", 10_000), "c")
 	q.AutoTruncate = new(false)
 	_, err := p.Embeddings(t.Context(), target(q.Model), q)
-	if _, err = p.Embeddings(t.Context(), target(q.Model), q); code(err) != providers.ErrContextLength {
+	if code(err) != providers.ErrContextLength {
 		t.Fatalf("%v, want %s", err, providers.ErrContextLength)
 	}
 	if e, _ := errors.AsType[*providers.Error](err); e.Param != "input[1]" {
