@@ -36,8 +36,8 @@ func embeddingModels() []EmbeddingModel {
 			Dimensions: 1408, Sizes: []int{128, 256, 512, 1408}, Tasks: TaskNone,
 			Media: []string{"image", "video"}, Source: multiEmbedPage,
 		},
-		openEmbedding("intfloat", "multilingual-e5-small", 384),
-		openEmbedding("intfloat", "multilingual-e5-large", 1024),
+		openEmbedding("intfloat", "multilingual-e5-small-maas", 384),
+		openEmbedding("intfloat", "multilingual-e5-large-instruct-maas", 1024),
 		{
 			Publisher: "google", Name: familyText, Family: true, Method: EmbedPredict, MaxInputs: textInputs,
 			RequestTokens: textRequest, Tasks: TaskParameter, Source: textEmbedPage,

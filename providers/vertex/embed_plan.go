@@ -35,6 +35,11 @@ type outcome struct {
 // run asks for all inputs. A call that fits into one request costs no goroutine.
 func (e *embedding) run(ctx context.Context) error {
 	all := span{0, len(e.items)}
+	if total := e.t.Timeouts.Total; total > 0 && all.len() > 1 { // which may take several requests
+		limited, cancel := context.WithTimeout(ctx, total)
+		defer cancel()
+		ctx = limited
+	}
 	if e.fits(all) {
 		o := e.try(ctx, all)
 		switch {
@@ -53,11 +58,6 @@ func (e *embedding) run(ctx context.Context) error {
 // dispatch works the queue off, with several requests at a time. It returns when
 // none is left under way.
 func (e *embedding) dispatch(ctx context.Context, queue []span) error {
-	if total := e.t.Timeouts.Total; total > 0 {
-		limited, cancel := context.WithTimeout(ctx, total)
-		defer cancel()
-		ctx = limited
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var (

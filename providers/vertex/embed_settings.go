@@ -58,40 +58,47 @@ func (e *embedding) parameters() providers.Extra {
 }
 
 // readExtra reads other spellings of known members, and keeps what goes on as it
-// is.
+// is. The first place that says something counts.
 func (e *embedding) readExtra(prefix string, extra providers.Extra, task *string) error {
 	for name, value := range extra.All() {
-		path, ok := prefix+name, true
-		r := jsonx.NewReader(value)
+		if string(value) == "null" {
+			continue
+		}
+		r, fine, conflict := jsonx.NewReader(value), true, false
 		switch name {
 		case "taskType", "input_type", "inputType", "task_type":
-			if other := r.String(); *task == "" {
+			other := r.String()
+			if conflict = *task != "" && canonicalTask(other) != canonicalTask(*task); *task == "" {
 				*task = other
-			} else if canonicalTask(other) != canonicalTask(*task) {
-				e.warn(providers.WarnConflict, path, "left out: task_type is given too")
 			}
 		case "title":
-			if other := r.String(); e.title == "" {
+			other := r.String()
+			if conflict = e.title != "" && other != e.title; e.title == "" {
 				e.title = other
 			}
 		case "autoTruncate", "auto_truncate":
-			if other := r.Bool(); e.truncate == nil {
-				e.truncate = new(other)
+			other := r.Bool()
+			if conflict = e.truncate != nil && other != *e.truncate; e.truncate == nil {
+				e.truncate = &other
 			}
 		case "outputDimensionality", "output_dimensionality", "dimension", "dimensions":
-			if other := int(r.Int()); e.dimensions == 0 {
-				if ok = other > 0; ok {
-					e.dimensions = other
-				}
-			} else if other != e.dimensions {
-				e.warn(providers.WarnConflict, path, "left out: dimensions is given too")
+			other := int(r.Int())
+			fine = other > 0
+			if conflict = e.dimensions != 0 && other != e.dimensions; e.dimensions == 0 {
+				e.dimensions = other
 			}
+		case "parameters":
+			fine = r.Kind() == jsonx.Object
+			r.Skip()
 		default:
 			r.Skip()
 			e.keepRaw(prefix, name, value)
 		}
-		if !ok || r.End() != nil {
-			return providers.Invalid(path, "not a value of the kind that the member has")
+		if !fine || r.End() != nil {
+			return providers.Invalid(prefix+name, "not a value of the kind that the member has")
+		}
+		if conflict {
+			e.warn(providers.WarnConflict, prefix+name, "left out: it is given in another place too, which wins")
 		}
 	}
 	return nil

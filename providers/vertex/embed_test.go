@@ -77,9 +77,9 @@ func TestInputsAreSharedAmongRequests(t *testing.T) {
 	}{
 		{"what fits into one", "text-embedding-005", numbered(250), nil, []int{250}},
 		{"one more", "text-embedding-005", numbered(251), nil, []int{1, 250}},
-		{"many", "text-embedding-005", numbered(620), nil, []int{120, 250, 250}},
+		{"many", "text-embedding-005", numbered(501), nil, []int{1, 250, 250}},
 		{"tokens of a request", "text-embedding-005", slices.Repeat([]string{long}, 12), nil, []int{3, 9}},
-		{"contents", "gemini-embedding-2", numbered(150), nil, []int{50, 100}},
+		{"contents", "gemini-embedding-2", numbered(101), nil, []int{1, 100}},
 		{"an open model", "multilingual-e5-small-maas", numbered(3), nil, []int{1, 1, 1}},
 		{"a model with one instance", "gemini-embedding-001", numbered(12), []vertextest.Option{vertextest.WithMaxInstances(1, "gemini-embedding-001")},
 			append(slices.Repeat([]int{1}, 12), 12)},
@@ -257,13 +257,13 @@ func TestTheCallersContextEndsAllRequests(t *testing.T) {
 		p := newProvider(t, srv.Transport())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := p.Embeddings(ctx, target("text-embedding-005"), embedRequest("text-embedding-005", numbered(600)...))
+		_, err := p.Embeddings(ctx, target("text-embedding-005"), embedRequest("text-embedding-005", numbered(251)...))
 		if code(err) != providers.ErrTimeout {
 			t.Errorf("%v, want %s", err, providers.ErrTimeout)
 		}
 		to := target("text-embedding-005")
 		to.Timeouts.Total = time.Second
-		_, err = p.Embeddings(t.Context(), to, embedRequest("text-embedding-005", numbered(600)...))
+		_, err = p.Embeddings(t.Context(), to, embedRequest("text-embedding-005", numbered(251)...))
 		if code(err) != providers.ErrTimeout {
 			t.Errorf("with a total limit: %v, want %s", err, providers.ErrTimeout)
 		}
