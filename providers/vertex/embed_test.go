@@ -84,6 +84,8 @@ func TestInputsAreSharedAmongRequests(t *testing.T) {
 		{"a model with one instance", "gemini-embedding-001", numbered(12), []vertextest.Option{vertextest.WithMaxInstances(1, "gemini-embedding-001")},
 			append(slices.Repeat([]int{1}, 12), 12)},
 		{"a region with five instances", "text-embedding-005", numbered(12), []vertextest.Option{vertextest.WithMaxInstances(5)}, []int{2, 5, 5, 12}},
+		{"a refusal among several requests", "text-embedding-005", numbered(251), []vertextest.Option{vertextest.WithMaxInstances(100)},
+			[]int{1, 50, 100, 100, 250}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := vertextest.New(tt.options...)
@@ -208,7 +210,7 @@ func TestOneFailureEndsTheCall(t *testing.T) {
 		srv.ScriptVerb("predict", vertextest.RateLimited(time.Second).After(100*time.Millisecond))
 		start := time.Now()
 		_, err := p.Embeddings(t.Context(), target("gemini-embedding-001"), embedRequest("gemini-embedding-001", numbered(40)...))
-		if code(err) != providers.ErrRateLimited || time.Since(start) > time.Second {
+		if code(err) != providers.ErrRateLimited || time.Since(start) >= time.Second {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
 		if n := len(srv.Requests()); n > 8 {
