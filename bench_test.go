@@ -8,7 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -210,4 +213,81 @@ func floor(ctx context.Context, hc *http.Client, body []byte) error {
 	}
 	_, err = io.ReadAll(res.Body)
 	return errors.Join(err, res.Body.Close())
+}
+
+// vectorAnswer is the answer of predict with n vectors, whose numbers have the
+// digits that the platform gives them.
+func vectorAnswer(n, dims int) []byte {
+	b := []byte(`{"predictions":[`)
+	for i := range n {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"embeddings":{"statistics":{"truncated":false,"token_count":4},"values":[`...)
+		for j := range dims {
+			if j > 0 {
+				b = append(b, ',')
+			}
+			b = strconv.AppendFloat(b, float64(float32(math.Sin(float64(i*dims+j)))/32), 'g', -1, 64)
+		}
+		b = append(b, `]}}`...)
+	}
+	return append(b, `],"metadata":{"billableCharacterCount":12}}`...)
+}
+
+// BenchmarkEmbed has one vector of 768, and 250 of 3072.
+func BenchmarkEmbed(b *testing.B) {
+	for _, w := range []struct {
+		name    string
+		n, dims int
+		model   string
+	}{{"embed768", 1, 768, "text-embedding-005"}, {"embed250x3072", 250, 3072, "gemini-embedding-001"}} {
+		rt := &fixed{ctype: "application/json", body: vectorAnswer(w.n, w.dims), keep: true}
+		c := benchClient(b, rt)
+		req := &gateway.EmbeddingRequest{Model: w.model, Input: gateway.EmbeddingTexts(slices.Repeat([]string{"Hello, world!"}, w.n)...)}
+		if _, err := c.Embeddings.Create(b.Context(), req); err != nil {
+			b.Fatal(err)
+		}
+		rt.keep = false
+		b.Run(w.name+"/gateway", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := c.Embeddings.Create(b.Context(), req); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(w.name+"/floor", func(b *testing.B) {
+			b.ReportAllocs()
+			hc := &http.Client{Transport: rt}
+			for b.Loop() {
+				if err := floor(b.Context(), hc, rt.sent); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// TestEmbeddingAllocations holds one vector, and each further one, to its budget.
+func TestEmbeddingAllocations(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates too")
+	}
+	allocations := func(n int) float64 {
+		c := benchClient(t, &fixed{ctype: "application/json", body: vectorAnswer(n, 768)})
+		req := &gateway.EmbeddingRequest{Model: "text-embedding-005", Input: gateway.EmbeddingTexts(slices.Repeat([]string{"Hello, world!"}, n)...)}
+		return testing.AllocsPerRun(50, func() {
+			if _, err := c.Embeddings.Create(t.Context(), req); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	one, hundred := allocations(1), allocations(100)
+	if one > 25 {
+		t.Errorf("one vector takes %v allocations, 25 at most", one)
+	}
+	if each := (hundred - one) / 99; each > 1.2 {
+		t.Errorf("each further vector takes %v allocations, 1 at most", each)
+	}
 }

@@ -84,6 +84,8 @@ const (
 type Client struct {
 	// Chat holds the chat completions.
 	Chat ChatService
+	// Embeddings turns texts and media into vectors.
+	Embeddings EmbeddingsService
 	// Caches holds the platform's context caching.
 	Caches CacheService
 
@@ -131,7 +133,7 @@ func newClient(shared *Client, settings *pipeline.Settings) *Client {
 		engine: shared.engine, platform: shared.platform, models: shared.models,
 		settings: settings, none: &pipeline.Settings{},
 	}
-	c.Chat.Completions.client, c.Caches.client = c, c
+	c.Chat.Completions.client, c.Embeddings.client, c.Caches.client = c, c, c
 	return c
 }
 

@@ -34,7 +34,7 @@ func WithMaxBodyBytes(n int64) HandlerOption {
 }
 
 // Handler serves the OpenAI schema over HTTP: POST /v1/chat/completions, whole
-// and streamed, and GET /v1/models. The x-gateway-* request headers choose
+// and streamed, POST /v1/embeddings and GET /v1/models. The x-gateway-* request headers choose
 // provider, project, region and compliance for a call; the response headers say
 // what was done. A platform token in Authorization is used only where neither
 // the catalog entry nor the client has credentials.
@@ -51,6 +51,10 @@ type backend struct{ c *Client }
 
 func (b backend) Chat(ctx context.Context, req *ChatCompletionRequest, o *front.Overrides) (*ChatCompletion, error) {
 	return b.c.engine.Chat(ctx, b.c.settings, callSettings(o), req)
+}
+
+func (b backend) Embeddings(ctx context.Context, req *EmbeddingRequest, o *front.Overrides) (*EmbeddingResponse, error) {
+	return b.c.engine.Embeddings(ctx, b.c.settings, callSettings(o), req)
 }
 
 func (b backend) ChatStream(ctx context.Context, req *ChatCompletionRequest, o *front.Overrides) (front.Stream, error) {
@@ -91,6 +95,11 @@ func (b backend) Models(context.Context) ([]front.Model, error) {
 	var list []front.Model
 	for _, prefix := range prefixes {
 		for _, m := range b.c.models.All() {
+			if !m.Family {
+				list = append(list, front.Model{ID: prefix + m.Name, OwnedBy: m.Publisher})
+			}
+		}
+		for _, m := range b.c.models.Embeddings() {
 			if !m.Family {
 				list = append(list, front.Model{ID: prefix + m.Name, OwnedBy: m.Publisher})
 			}

@@ -29,6 +29,8 @@ type expectation struct {
 	ResponseModel  string     `json:"response_model"`
 	// Choices are given when there are several.
 	Choices []wantChoice `json:"choices"`
+	// Embeddings are those of an answer with vectors.
+	Embeddings *wantVectors `json:"embeddings"`
 }
 
 // wantChoice is what a client must see of one choice.

@@ -44,7 +44,7 @@ func TestReplay(t *testing.T) {
 	if dir == "" {
 		t.Skip("GATEWAY_RECORDED_DIR is not set")
 	}
-	exchanges, want := loadRecordings(t, dir)
+	exchanges, want := loadRecordings(t, dir, "gemini")
 	for _, framing := range []string{"whole", "event", "7"} {
 		t.Run(framing, func(t *testing.T) {
 			srv := newReplayServer(t)
@@ -66,8 +66,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// loadRecordings reads the exchanges of Gemini and asks the oracle about them.
-func loadRecordings(t *testing.T, dir string) ([]*exchange, map[string]*expectation) {
+// loadRecordings reads the exchanges of a kind and asks the oracle about them.
+func loadRecordings(t *testing.T, dir, kind string) ([]*exchange, map[string]*expectation) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil || len(files) == 0 {
@@ -84,7 +84,7 @@ func loadRecordings(t *testing.T, dir string) ([]*exchange, map[string]*expectat
 		if err := json.Unmarshal(data, x); err != nil {
 			t.Fatalf("%s: %v", f, err)
 		}
-		if x.Kind == "gemini" && slices.Contains([]string{"recorded", "recorded_response_only"}, x.Provenance) {
+		if x.Kind == kind && slices.Contains([]string{"recorded", "recorded_response_only"}, x.Provenance) {
 			list = append(list, x)
 			args = append(args, f)
 		}

@@ -126,6 +126,8 @@ type Models struct {
 	rows   []Model
 	byName map[modelName]*Model
 	newest map[string]*Model // by publisher
+
+	embedding embeddingTable
 }
 
 // modelName is what a row is found by.
@@ -133,7 +135,9 @@ type modelName struct{ publisher, name string }
 
 // DefaultModels returns the table this package ships.
 func DefaultModels() *Models {
-	return newModels(slices.Concat(geminiModels(), claudeModels(), openModels()))
+	m := newModels(slices.Concat(geminiModels(), claudeModels(), openModels()))
+	m.embedding = newEmbeddingTable(embeddingModels())
+	return m
 }
 
 // newModels indexes rows. Of two rows of the same name the first one counts.
@@ -160,7 +164,9 @@ func (m *Models) With(rows ...Model) *Models {
 			return r.Publisher == old.Publisher && r.Name == old.Name
 		})
 	})
-	return newModels(append(slices.Clone(rows), kept...))
+	out := newModels(append(slices.Clone(rows), kept...))
+	out.embedding = m.embedding
+	return out
 }
 
 // All returns the rows.

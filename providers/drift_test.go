@@ -27,6 +27,8 @@ var (
 	typeChoice  = reflect.TypeFor[providers.ToolChoice]()
 	typeTool    = reflect.TypeFor[providers.Tool]()
 	typeMeta    = reflect.TypeFor[providers.Meta]()
+	typeInput   = reflect.TypeFor[providers.EmbeddingInput]()
+	typeVectors = reflect.TypeFor[providers.EmbeddingResponse]()
 )
 
 func (f *filler) fill(v reflect.Value, parents ...reflect.Type) {
@@ -43,6 +45,9 @@ func (f *filler) fill(v reflect.Value, parents ...reflect.Type) {
 		return
 	case typeChoice: // its members exclude each other: see TestRoundTripKeepsEveryByte
 		v.Set(reflect.ValueOf(providers.ToolChoice{Mode: "function", Name: f.text()}))
+		return
+	case typeInput: // one element that stands by itself, or a list
+		f.fill(v.FieldByName("Items"), parents...)
 		return
 	case typeMeta: // no part of the JSON
 		return
@@ -79,8 +84,8 @@ func (f *filler) fillSlice(v reflect.Value, parents []reflect.Type) {
 
 func (f *filler) fillStruct(v reflect.Value, parents []reflect.Type) {
 	for i := range v.NumField() {
-		if v.Type().Field(i).Name == "Meta" {
-			continue
+		if name := v.Type().Field(i).Name; name == "Meta" || name == "EncodingFormat" && v.Type() == typeVectors {
+			continue // no part of the JSON
 		}
 		f.fill(v.Field(i), append(parents, v.Type())...)
 	}
@@ -144,6 +149,12 @@ func driftRows() map[string]driftRow {
 		"Usage":                   drift[providers.Usage](),
 		"PromptTokensDetails":     drift[providers.PromptTokensDetails](),
 		"CompletionTokensDetails": drift[providers.CompletionTokensDetails](),
+		"EmbeddingRequest":        drift[providers.EmbeddingRequest](),
+		"EmbeddingInput":          drift[providers.EmbeddingInput](),
+		"EmbeddingItem":           drift[providers.EmbeddingItem](),
+		"EmbeddingMedia":          drift[providers.EmbeddingMedia](),
+		"EmbeddingResponse":       drift[providers.EmbeddingResponse](),
+		"EmbeddingUsage":          drift[providers.EmbeddingUsage](),
 	}
 }
 

@@ -62,6 +62,12 @@ func recoders() map[string]recoder {
 		"Usage":                   recode[providers.Usage],
 		"PromptTokensDetails":     recode[providers.PromptTokensDetails],
 		"CompletionTokensDetails": recode[providers.CompletionTokensDetails],
+		"EmbeddingRequest":        recode[providers.EmbeddingRequest],
+		"EmbeddingInput":          recode[providers.EmbeddingInput],
+		"EmbeddingItem":           recode[providers.EmbeddingItem],
+		"EmbeddingMedia":          recode[providers.EmbeddingMedia],
+		"EmbeddingResponse":       recode[providers.EmbeddingResponse],
+		"EmbeddingUsage":          recode[providers.EmbeddingUsage],
 	}
 }
 

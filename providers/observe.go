@@ -21,8 +21,8 @@ type Observer interface {
 type Call struct {
 	// ID is the gateway's own id of the call.
 	ID string
-	// Operation is "chat", "count_tokens", or "cache." with create, get, list,
-	// extend or delete. Each page of a list is a call.
+	// Operation is "chat", "embeddings", "count_tokens", or "cache." with create,
+	// get, list, extend or delete. Each page of a list is a call.
 	Operation string
 	// Model is the model reference as the caller gave it; empty for operations
 	// that name none.

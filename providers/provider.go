@@ -80,6 +80,10 @@ type Target struct {
 	Header http.Header
 	// Timeouts bound the request; zero members mean no limit of that kind.
 	Timeouts Timeouts
+	// Progress is told how many inputs of a call have their vectors, after each
+	// request of several; nil tells nobody. It is called on the call's own
+	// goroutine.
+	Progress func(done, total int) `json:"-"`
 }
 
 // TokenRenewer is a token source that can be told that a token was refused.

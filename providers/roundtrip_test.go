@@ -52,6 +52,18 @@ func TestRoundTripKeepsEveryByte(t *testing.T) {
 			`{"token":"y","logprob":-1,"bytes":[121]}]}],"refusal":null},"finish_reason":"stop","native_finish_reason":"STOP","safetyRatings":[{"b":1,"a":2}]}],` +
 			`"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3,"prompt_tokens_details":{"cached_tokens":1,"audio_tokens":0,"x":1},` +
 			`"completion_tokens_details":{"reasoning_tokens":1,"audio_tokens":0,"y":2},"traffic_type":"ON_DEMAND"},"provider":"vertex-ai","system_fingerprint":"fp"}`},
+		{"a request for vectors", "EmbeddingRequest", `{"model":"m","input":["a",{"text":"b","image":{"url":"gs://b/a.png","mime_type":"image/png","x":1},` +
+			`"video":{"base64":"AA==","start_offset":0,"end_offset":2.5,"interval":1},"audio":{"url":"u"},"file":{"url":"f"},"y":[]}],"dimensions":3,` +
+			`"encoding_format":"base64","task_type":"CLUSTERING","title":"t","auto_truncate":false,"labels":{"a":"b"},"user":"u","zeta":1.50}`},
+		{"a single text", "EmbeddingRequest", `{"model":"m","input":"a"}`},
+		{"a list of one text", "EmbeddingRequest", `{"model":"m","input":["a"]}`},
+		{"a single image", "EmbeddingRequest", `{"model":"m","input":{"image":{"url":"u"}}}`},
+		{"an empty list of inputs", "EmbeddingRequest", `{"model":"m","input":[]}`},
+		{"no input", "EmbeddingRequest", `{"model":"m","input":null}`},
+		{"vectors", "EmbeddingResponse", `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[-0.020920176059007645,1e-7,0]},` +
+			`{"object":"embedding","index":1,"embedding":[],"image_embedding":[0.5],"video_embeddings":[{"object":"embedding","index":0,"embedding":[1],` +
+			`"start_offset":0,"end_offset":16}],"x":1}],"model":"m","usage":{"prompt_tokens":3,"total_tokens":3,"y":2},"provider":"vertex-ai","z":3}`},
+		{"packed vectors", "EmbeddingResponse", `{"object":"list","data":[{"object":"embedding","index":0,"embedding":"AACAPwAAAL8="}],"model":"m"}`},
 	}
 	all := recoders()
 	for _, tt := range tests {

@@ -20,28 +20,30 @@ const firstRead = 64 << 10
 
 var errTooLarge = errors.New("front: body too large")
 
-// readRequest reads and decodes the body.
-func (c *call) readRequest() (*providers.ChatCompletionRequest, error) {
+// decoder is a request that can be read from its JSON.
+type decoder interface{ UnmarshalJSON(data []byte) error }
+
+// readRequest reads and decodes the body into req.
+func (c *call) readRequest(req decoder) error {
 	if err := checkContentType(c.r.Header["Content-Type"]); err != nil {
-		return nil, err
+		return err
 	}
 	buf := jsonx.GetBuffer()
 	defer buf.Free() // decoding copies what it keeps
 	if err := c.readBody(buf); err != nil {
-		return nil, err
+		return err
 	}
-	req := new(providers.ChatCompletionRequest)
 	if err := req.UnmarshalJSON(buf.B); err != nil {
-		return nil, badBody(err)
+		return badBody(err)
 	}
-	return req, nil
+	return nil
 }
 
 // badBody tells a mistake in the body; the decoder quotes no values.
 func badBody(err error) error {
 	var e *jsonx.Error
 	if !errors.As(err, &e) {
-		return providers.Invalid("", "the body is not a chat completion request")
+		return providers.Invalid("", "the body is not a request of the OpenAI schema")
 	}
 	return providers.Invalid(e.Path, "in the JSON body, at byte "+strconv.Itoa(e.Offset)+": "+e.Msg)
 }

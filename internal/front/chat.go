@@ -4,12 +4,13 @@ import (
 	"net/http"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
+	"github.com/b650d4bf/gateway/providers"
 )
 
 // chat serves POST /v1/chat/completions, in the form the body asks for.
 func (c *call) chat() error {
-	req, err := c.readRequest()
-	if err != nil {
+	req := new(providers.ChatCompletionRequest)
+	if err := c.readRequest(req); err != nil {
 		return err
 	}
 	if req.Stream {

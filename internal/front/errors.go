@@ -20,7 +20,7 @@ func invalid(status int, param, message string) error {
 
 func errNoRoute() error {
 	return invalid(http.StatusNotFound, "",
-		"no such path: there are POST /v1/chat/completions, GET /v1/models and GET /v1/models/{id}")
+		"no such path: there are POST /v1/chat/completions, POST /v1/embeddings, GET /v1/models and GET /v1/models/{id}")
 }
 
 func errMethod(rt *route) error {

@@ -2,8 +2,8 @@
 // says in its headers and its body, hands it to a [Backend], and writes the
 // answer; it knows neither providers nor credentials.
 //
-// It serves POST /v1/chat/completions, GET /v1/models and GET /v1/models/{id},
-// also below a prefix that [http.StripPrefix] takes off. The request headers
+// It serves POST /v1/chat/completions, POST /v1/embeddings, GET /v1/models and
+// GET /v1/models/{id}, also below a prefix that [http.StripPrefix] takes off. The request headers
 // are those of [Headers]. Every failure is the OpenAI error envelope.
 //
 // # Streams
@@ -86,6 +86,8 @@ type Backend interface {
 	// ChatStream returns once the first chunk is there, so that a failure
 	// before it is an error here.
 	ChatStream(ctx context.Context, req *providers.ChatCompletionRequest, o *Overrides) (Stream, error)
+	// Embeddings returns the vectors of all inputs.
+	Embeddings(ctx context.Context, req *providers.EmbeddingRequest, o *Overrides) (*providers.EmbeddingResponse, error)
 	// Models lists what can be asked for.
 	Models(ctx context.Context) ([]Model, error)
 }
@@ -131,6 +133,7 @@ type route struct {
 func routes() []route {
 	return []route{
 		{"/v1/chat/completions", http.MethodPost, (*call).chat},
+		{"/v1/embeddings", http.MethodPost, (*call).embeddings},
 		{"/v1/models", http.MethodGet, (*call).listModels},
 		{"/v1/models/", http.MethodGet, (*call).showModel},
 	}

@@ -18,6 +18,8 @@ func FuzzHandler(f *testing.F) {
 	f.Add("POST", chatPath, "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", "Content-Encoding: gzip\ncontent-type: application/json; charset=utf-8")
 	f.Add("POST", chatPath, "[[[[", "x-gateway-strict-complaince: true\nx-gateway-trace-id: a")
 	f.Add("GET", "/v1/models/a/b", "", "x-gateway-request-timeout: 99999999999999999999")
+	f.Add("POST", embedPath, embedBody, "x-gateway-provider: vx")
+	f.Add("POST", embedPath, `{"input":[[1]]}`, "")
 	f.Add("PUT", "/", "\xff", "x-gateway-: \x7f")
 	f.Fuzz(func(t *testing.T, method, path, body, header string) {
 		r := httptest.NewRequest("POST", "/", strings.NewReader(body))

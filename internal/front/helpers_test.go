@@ -28,8 +28,11 @@ type fake struct {
 	models []Model
 	err    error
 
+	vectors *providers.EmbeddingResponse
+
 	mu        sync.Mutex
 	calls     int
+	embedding *providers.EmbeddingRequest
 	request   *providers.ChatCompletionRequest
 	overrides Overrides
 }
@@ -60,6 +63,17 @@ func (f *fake) ChatStream(ctx context.Context, req *providers.ChatCompletionRequ
 		s.ctx = ctx
 	}
 	return f.stream, nil
+}
+
+func (f *fake) Embeddings(_ context.Context, req *providers.EmbeddingRequest, o *Overrides) (*providers.EmbeddingResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls++
+	f.embedding, f.overrides = req, *o
+	if f.err != nil {
+		return nil, f.err
+	}
+	return cmp.Or(f.vectors, &providers.EmbeddingResponse{Model: req.Model}), nil
 }
 
 func (f *fake) Models(context.Context) ([]Model, error) { return f.models, f.err }

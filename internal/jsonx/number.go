@@ -2,6 +2,7 @@ package jsonx
 
 import (
 	"math"
+	"math/bits"
 	"strconv"
 )
 
@@ -212,12 +213,9 @@ func exponent(lit []byte) int {
 	return n
 }
 
-// plainFloat reads the number at start if it has no exponent and few digits,
-// as scores and vectors mostly do.
+// plainFloat reads the number at start if it has no exponent and at most 19
+// digits that count, as scores and vectors have.
 func plainFloat(data []byte, start int) (f float64, end int, ok bool) {
-	// A mantissa and a power of ten that are exact as floats need one rounding
-	// only, which is the right one.
-	const maxExact, maxDigits = 1 << 53, 19
 	i := start
 	if data[i] == '-' {
 		i++
@@ -232,21 +230,69 @@ func plainFloat(data []byte, start int) (f float64, end int, ok bool) {
 	}
 	if i < len(data) && data[i] == '.' {
 		point := i
-		for i++; i < len(data) && data[i]-'0' <= 9; i++ {
+		i++
+		if data[first] == '0' {
+			for digits = 0; i < len(data) && data[i] == '0'; i++ {
+				digits-- // it is in the scale, but does not count
+			}
+		}
+		for ; i < len(data) && data[i]-'0' <= 9; i++ {
 			mant = mant*10 + uint64(data[i]-'0')
 		}
 		if scale = i - point - 1; scale == 0 {
 			return 0, 0, false
 		}
 	}
-	if digits+scale > maxDigits || mant > maxExact || i < len(data) && data[i]|0x20 == 'e' {
+	if digits+scale > maxExactDigits || scale >= len(powersOfFive) || i < len(data) && data[i]|0x20 == 'e' {
 		return 0, 0, false
 	}
-	f = float64(mant) / powersOfTen[scale]
+	// A mantissa and a power of ten that are exact as floats need one rounding
+	// only, which is the right one.
+	switch {
+	case mant <= 1<<53 && scale < len(powersOfTen):
+		f = float64(mant) / powersOfTen[scale]
+	case mant != 0:
+		f = quotient(mant, scale)
+	}
 	if data[start] == '-' {
 		f = -f
 	}
 	return f, i, true
+}
+
+// maxExactDigits is how many digits always fit into 64 bits without a sign.
+const maxExactDigits = 19
+
+// quotient returns the float closest to mant / 10^scale, for a mant above 0.
+func quotient(mant uint64, scale int) float64 {
+	// mant / 10^scale is mant / 5^scale * 2^-scale. The dividend is shifted such
+	// that the quotient has 63 or 64 bits; what remains only breaks ties.
+	d := powersOfFive[scale]
+	shift := 63 - bits.Len64(mant) + bits.Len64(d)
+	var hi, lo uint64
+	if shift >= 64 {
+		hi = mant << (shift - 64)
+	} else {
+		hi, lo = mant>>(64-shift), mant<<shift
+	}
+	q, rest := bits.Div64(hi, lo, d)
+	drop := bits.Len64(q) - 53
+	cut, half := q&(1<<drop-1), uint64(1)<<(drop-1)
+	m, exp := q>>drop, drop-shift-scale
+	if cut > half || cut == half && (rest != 0 || m&1 == 1) {
+		m++
+	}
+	if m == 1<<53 {
+		m, exp = m>>1, exp+1
+	}
+	return math.Float64frombits(m&(1<<52-1) | uint64(exp+52+1023)<<52)
+}
+
+// powersOfFive are those that fit into 64 bits.
+var powersOfFive = [...]uint64{
+	1, 5, 25, 125, 625, 3125, 15625, 78125, 390625, 1953125, 9765625, 48828125, 244140625, 1220703125, 6103515625, 30517578125,
+	152587890625, 762939453125, 3814697265625, 19073486328125, 95367431640625, 476837158203125, 2384185791015625, 11920928955078125,
+	59604644775390625, 298023223876953125, 1490116119384765625, 7450580596923828125,
 }
 
 // powersOfTen are exact as floats.

@@ -10,6 +10,7 @@ import (
 // The operations, as observers and logs name them.
 const (
 	opChat        = "chat"
+	opEmbeddings  = "embeddings"
 	opCountTokens = "count_tokens"
 	opCacheCreate = "cache.create"
 	opCacheGet    = "cache.get"
@@ -20,7 +21,7 @@ const (
 
 // operations says what an operation is in the message of its log entry.
 var operations = map[string]string{
-	opChat: "chat completion", opCountTokens: "token count", opCacheCreate: "cached content creation",
+	opChat: "chat completion", opEmbeddings: "embeddings", opCountTokens: "token count", opCacheCreate: "cached content creation",
 	opCacheGet: "cached content lookup", opCacheList: "cached content listing",
 	opCacheExtend: "cached content extension", opCacheDelete: "cached content deletion",
 }
@@ -65,15 +66,24 @@ func attempt[A any](ctx context.Context, e *Engine, t *task, rec *recorder, do f
 	if err := e.resolve(ctx, t.client, t.call, t.model, &rec.route); err != nil {
 		return nil, err
 	}
-	p, ok := rec.route.provider.(A)
-	if !ok {
-		return nil, &providers.Error{
-			Code: providers.ErrInvalidConfig, Param: "provider",
-			Message: fmt.Sprintf("the provider %q can't do this: it does not implement %s", rec.route.target.Provider, fmt.Sprintf("%T", (*A)(nil))[1:]),
-		}
+	p, err := abilityOf[A](&rec.route)
+	if err != nil {
+		return nil, err
 	}
 	rec.routed()
 	return do(ctx, p, &rec.route.target)
+}
+
+// abilityOf returns the route's provider as the ability A.
+func abilityOf[A any](r *route) (A, error) {
+	p, ok := r.provider.(A)
+	if !ok {
+		return p, &providers.Error{
+			Code: providers.ErrInvalidConfig, Param: "provider",
+			Message: fmt.Sprintf("the provider %q can't do this: it does not implement %s", r.target.Provider, fmt.Sprintf("%T", (*A)(nil))[1:]),
+		}
+	}
+	return p, nil
 }
 
 // CountTokens counts the tokens of the prompt that req makes.

@@ -63,10 +63,15 @@ func newID() string {
 // metadataOf returns the request's own metadata, with the end user's id, for
 // which the platform has no place.
 func metadataOf(req *providers.ChatCompletionRequest) map[string]string {
-	if req.User == "" {
-		return req.Metadata
+	return metadata(userMetadata(req.User), req.Metadata)
+}
+
+// userMetadata is the metadata that an end user's id becomes.
+func userMetadata(user string) map[string]string {
+	if user == "" {
+		return nil
 	}
-	return metadata(map[string]string{"_user": req.User}, req.Metadata)
+	return map[string]string{"_user": user}
 }
 
 // labels makes labels for the platform from the metadata, when that is switched

@@ -44,6 +44,8 @@ type Settings struct {
 	Timeouts providers.Timeouts
 	// RequestID replaces the generated id.
 	RequestID string
+	// Progress is told of inputs that have their vectors; nil tells nobody.
+	Progress func(done, total int)
 	// Observers are told of the call.
 	Observers []providers.Observer
 	// Logger gets one entry for each call; nil logs nothing.

@@ -17,6 +17,31 @@ type lessons struct {
 	facts map[pupil]lesson
 	// noBetas are the beta features that a model refuses to a project.
 	noBetas map[betaPupil][]string
+	most    map[string]int // by location and model: inputs of one request for vectors
+}
+
+// inputs returns how many inputs a request for vectors may have, which is known
+// when nothing was learnt.
+func (l *lessons) inputs(key string, known int) int {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if n, ok := l.most[key]; ok {
+		return min(n, known)
+	}
+	return known
+}
+
+// setInputs keeps how many inputs a request for vectors may have. Of several
+// numbers the least one counts.
+func (l *lessons) setInputs(key string, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.most == nil {
+		l.most = map[string]int{}
+	}
+	if old, ok := l.most[key]; !ok && len(l.most) < maxLessons || ok && n < old {
+		l.most[key] = n
+	}
 }
 
 // pupil is who a lesson is about: a model of the platform that taught it, which

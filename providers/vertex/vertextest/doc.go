@@ -83,6 +83,11 @@
 //
 // # Other calls
 //
+// predict, embedContent and batchEmbedContents give vectors of the models that
+// embed. Texts that share words have vectors that are close, and the same input
+// has the same vector each time. [WithMaxInstances] sets how many inputs one
+// request may have; [Server.ScriptVerb] scripts replies.
+//
 // countTokens counts as the usage of an answer does. Explicit caches can be
 // created, read, listed, changed and deleted; they end in time, and a request
 // that names one has its contents and tools. As long as none was created, a

@@ -109,7 +109,15 @@ func routes() []route {
 		chat    = "PredictionService.ChatCompletions"
 		post    = http.MethodPost
 	)
+	embed := func(publisher, verb, method string, answer func(*exchange) (response, error)) route {
+		return route{publisher: publisher, verb: verb, http: post, rpc: "PredictionService." + method, serve: checkEmbed, answer: answer}
+	}
 	return []route{
+		embed("google", "predict", "Predict", answerVectors),
+		embed("google", "embedContent", "EmbedContent", answerEmbed),
+		embed("google", "batchEmbedContents", "BatchEmbedContents", answerEmbed),
+		embed("intfloat", "embedContent", "EmbedContent", answerEmbed),
+		embed("intfloat", "batchEmbedContents", "BatchEmbedContents", answerEmbed),
 		{publisher: "google", verb: "generateContent", http: post, rpc: predict, serve: checkGenerate, answer: ownAnswer},
 		{publisher: "google", verb: "streamGenerateContent", http: post, rpc: stream, stream: true, serve: checkGenerate, answer: ownAnswer},
 		{publisher: "google", verb: "countTokens", http: post, rpc: count, serve: checkCount, answer: countTokens},

@@ -47,6 +47,7 @@ type config struct {
 	chats                      []chatFacts
 	served                     map[string]Endpoint
 	refused                    []refusedField
+	instances                  []instanceLimit
 }
 
 // Option configures a [Server].
@@ -144,7 +145,8 @@ func (s *Server) Reset() {
 
 // Script queues replies. Each request for an answer of a model that passes the
 // checks takes the next one; when none is left the emulator answers by itself
-// again. Requests that count tokens, keep caches or ask about endpoints take none.
+// again. Requests that count tokens, embed, keep caches or ask about endpoints
+// take none.
 func (s *Server) Script(replies ...Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
