@@ -83,6 +83,8 @@ const (
 type Client struct {
 	// Chat holds the chat completions.
 	Chat ChatService
+	// Messages speaks the Anthropic schema.
+	Messages MessagesService
 	// Caches holds the platform's context caching.
 	Caches CacheService
 
@@ -132,7 +134,7 @@ func newClient(shared *Client, settings *pipeline.Settings) *Client {
 		engine: shared.engine, platform: shared.platform, models: shared.models,
 		settings: settings, none: &pipeline.Settings{},
 	}
-	c.Chat.Completions.client, c.Caches.client = c, c
+	c.Chat.Completions.client, c.Messages.client, c.Caches.client = c, c, c
 	return c
 }
 

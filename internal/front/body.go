@@ -22,9 +22,6 @@ var errTooLarge = errors.New("front: body too large")
 
 // readRequest reads and decodes the body.
 func (c *call) readRequest() (*providers.ChatCompletionRequest, error) {
-	if err := checkContentType(c.r.Header["Content-Type"]); err != nil {
-		return nil, err
-	}
 	buf := jsonx.GetBuffer()
 	defer buf.Free() // decoding copies what it keeps
 	if err := c.readBody(buf); err != nil {
@@ -66,6 +63,9 @@ func checkContentType(values []string) error {
 // readBody reads the body, decompressed, into buf. It reads to the very end:
 // only then does the server watch for the client's leaving.
 func (c *call) readBody(buf *jsonx.Buffer) error {
+	if err := checkContentType(c.r.Header["Content-Type"]); err != nil {
+		return err
+	}
 	if c.r.ContentLength > c.maxBody {
 		return c.tooLarge()
 	}

@@ -174,7 +174,7 @@ func TestHeaderTable(t *testing.T) {
 	}
 	slices.Sort(names)
 	want := []string{
-		"anthropic-beta", "authorization", "x-gateway-anthropic-beta", "x-gateway-api-key",
+		"anthropic-beta", "authorization", "x-api-key", "x-gateway-anthropic-beta", "x-gateway-api-key",
 		"x-gateway-cache-force-refresh", "x-gateway-cache-namespace", "x-gateway-config", "x-gateway-custom-host",
 		"x-gateway-debug", "x-gateway-forward-headers", "x-gateway-metadata", "x-gateway-provider",
 		"x-gateway-request-timeout", "x-gateway-strict-compliance", "x-gateway-trace-id",

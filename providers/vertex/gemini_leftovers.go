@@ -20,7 +20,7 @@ func (e *geminiEncoder) leftovers() {
 		l.tool(i, &e.q.Tools[i])
 	}
 	if q := e.q; q.Thinking != nil {
-		l.unknown("thinking.", q.Thinking.Extra)
+		l.unknown("thinking.", q.Thinking.Extra, "display")
 	}
 	if c := e.q.ToolChoice; c != nil {
 		l.unknown("tool_choice.", c.Extra)
@@ -62,7 +62,10 @@ func (l *leftovers) message(i int, m *providers.Message) {
 func (l *leftovers) part(i, j int, p *providers.ContentPart) {
 	if len(p.Extra) > 0 {
 		known := partMembers
-		if !isMediaPart(p.Type) {
+		switch {
+		case isQuote(p.Type):
+			known = quoteMembers
+		case !isMediaPart(p.Type):
 			known = []string{"refusal"}
 		}
 		l.unknown(partPath(i, j, "")+".", p.Extra, known...)

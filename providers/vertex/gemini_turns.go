@@ -200,7 +200,10 @@ func (e *geminiEncoder) result(i int, c *providers.ToolCall, m *providers.Messag
 	e.w.Key("name")
 	e.w.String(c.Function.Name)
 	e.w.Key("response")
-	text := m.Content.Text()
+	text, err := resultText(i, &m.Content)
+	if err != nil {
+		return err
+	}
 	raw, _ := m.Extra.Get("is_error")
 	failed := string(raw) == "true"
 	if s := strings.TrimSpace(text); !failed && s != "" && s[0] == '{' && jsonx.ValidString(s) {
@@ -215,7 +218,7 @@ func (e *geminiEncoder) result(i int, c *providers.ToolCall, m *providers.Messag
 		e.w.String(text)
 		e.w.EndObject()
 	}
-	err := e.resultMedia(i, m.Content.Parts())
+	err = e.resultMedia(i, m.Content.Parts())
 	e.w.EndObject()
 	e.endPart("")
 	return err
@@ -226,7 +229,7 @@ func (e *geminiEncoder) resultMedia(i int, parts []providers.ContentPart) error 
 	open := false
 	for j := range parts {
 		p := &parts[j]
-		if p.Type == providers.PartText {
+		if p.Type == providers.PartText || isQuote(p.Type) {
 			continue
 		}
 		if !isMediaPart(p.Type) || !e.m.facts.ToolMedia {
