@@ -143,6 +143,12 @@ func callHeaders() []Header {
 			list: true, set: setBeta,
 		},
 		{
+			Name: "anthropic-version", Value: "2023-06-01",
+			Does: "Is what Anthropic's clients send; it is not read, and goes no further.",
+			Note: "The platform has a version of its own.",
+			Link: "https://platform.claude.com/docs/en/api/versioning",
+		},
+		{
 			Name: "anthropic-beta", Value: "feature, feature",
 			Does: "Asks for beta features of Claude models.",
 			Link: "https://docs.anthropic.com/en/api/beta-headers",
