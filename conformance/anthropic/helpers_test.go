@@ -83,18 +83,18 @@ func askWeather(model, text string) anthropic.MessageNewParams {
 }
 
 // answer returns an answer, streamed or whole, and the warnings.
-func (s *stage) answer(t *testing.T, streamed bool, params anthropic.MessageNewParams, opts ...option.RequestOption) (*anthropic.Message, string) {
+func (s *stage) answer(t *testing.T, streamed bool, params anthropic.MessageNewParams) (*anthropic.Message, string) {
 	t.Helper()
 	var response *http.Response
-	opts = append(opts, option.WithResponseInto(&response))
+	into := option.WithResponseInto(&response)
 	if !streamed {
-		got, err := s.Messages.New(t.Context(), params, opts...)
+		got, err := s.Messages.New(t.Context(), params, into)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return got, response.Header.Get("X-Gateway-Warnings")
 	}
-	stream := s.Messages.NewStreaming(t.Context(), params, opts...)
+	stream := s.Messages.NewStreaming(t.Context(), params, into)
 	var got anthropic.Message
 	for stream.Next() {
 		if err := got.Accumulate(stream.Current()); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"net/url"
 	"path"
+	"strings"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/providers"
@@ -104,20 +105,23 @@ func source(r *jsonx.Reader, kind string, p *providers.ContentPart) {
 		keep(r, &p.Extra)
 		return
 	}
-	var s mediaSource
+	s := mediaSource{mime: peek(r, "media_type")}
+	if s.mime == "" && kind == "document" {
+		s.mime = "application/pdf" // the only type of documents in base64
+	}
 	for r.Object(); r.NextKey(); {
-		switch string(r.Key()) {
-		case "type":
+		switch key := string(r.Key()); {
+		case key == "type":
 			if from = r.String(); !s.knows(from, kind) {
 				r.Failf("must be %s", sourceTypes[kind])
 			}
-		case "media_type":
-			s.mime = r.String()
-		case "data":
-			s.data = r.String()
-		case "url":
+		case key == "media_type":
+			_ = r.String() // which was read ahead
+		case key == "data":
+			s.read(r, from)
+		case key == "url" && from == "url":
 			s.url = r.String()
-		case "file_id":
+		case key == "file_id":
 			s.id = r.String()
 		default:
 			keep(r, &s.extra)
@@ -135,8 +139,30 @@ var sourceTypes = map[string]string{
 }
 
 type mediaSource struct {
-	mime, data, url, id string
-	extra               providers.Extra
+	mime  string
+	given bool   // there is data
+	url   string // or the data as one
+	id    string
+	extra providers.Extra
+}
+
+// read reads the data into a data URI, in one copy.
+func (s *mediaSource) read(r *jsonx.Reader, from string) {
+	data := r.Bytes()
+	s.given = len(data) > 0
+	var b strings.Builder
+	switch from {
+	case "base64":
+		b.Grow(len("data:;base64,") + len(s.mime) + len(data))
+		b.WriteString("data:" + s.mime + ";base64,")
+		b.Write(data)
+	case "text":
+		b.WriteString("data:text/plain;base64,")
+		b.WriteString(base64.StdEncoding.EncodeToString(data))
+	default:
+		return
+	}
+	s.url = b.String()
 }
 
 func (*mediaSource) knows(from, kind string) bool {
@@ -156,7 +182,7 @@ func (s *mediaSource) missing(from, kind string) string {
 		return "url"
 	case from == "file" && s.id == "":
 		return "file_id"
-	case (from == "base64" || from == "text") && s.data == "":
+	case (from == "base64" || from == "text") && !s.given:
 		return "data"
 	case from == "base64" && s.mime == "" && kind == "image":
 		return "media_type"
@@ -166,15 +192,6 @@ func (s *mediaSource) missing(from, kind string) string {
 
 // fill makes the part.
 func (s *mediaSource) fill(from, kind string, p *providers.ContentPart) {
-	switch from {
-	case "base64":
-		if s.mime == "" {
-			s.mime = "application/pdf" // the only type of documents in base64
-		}
-		s.url = "data:" + s.mime + ";base64," + s.data
-	case "text":
-		s.url = "data:text/plain;base64," + base64.StdEncoding.EncodeToString([]byte(s.data))
-	}
 	if kind == "image" && from != "file" {
 		p.Type, p.ImageURL = providers.PartImageURL, &providers.ImageURL{URL: s.url, Extra: s.extra}
 		return

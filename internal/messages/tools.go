@@ -106,16 +106,19 @@ func (d *decoder) toolChoice() {
 	q.ToolChoice = c
 }
 
-// typeOf returns the type of the object that the reader stands at, which it does
-// not move.
-func typeOf(r *jsonx.Reader) string {
-	peek := *r
-	if peek.Kind() != jsonx.Object {
+// typeOf returns the type of the object that the reader stands at.
+func typeOf(r *jsonx.Reader) string { return peek(r, "type") }
+
+// peek returns the text of a member of the object that the reader stands at,
+// which it does not move; "" is none.
+func peek(r *jsonx.Reader, member string) string {
+	ahead := *r
+	if ahead.Kind() != jsonx.Object {
 		return ""
 	}
-	for peek.Object(); peek.NextKey(); {
-		if string(peek.Key()) == "type" {
-			return peek.String()
+	for ahead.Object(); ahead.NextKey(); {
+		if string(ahead.Key()) == member {
+			return ahead.String()
 		}
 	}
 	return ""

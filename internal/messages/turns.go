@@ -36,24 +36,9 @@ func (d *decoder) messages() {
 	r, i := &d.r, 0
 	for r.Array(); r.NextElem(); i++ {
 		d.said = true
-		t := turn{decoder: d, path: "messages[" + strconv.Itoa(i) + "]", role: roleOf(r)}
+		t := turn{decoder: d, path: "messages[" + strconv.Itoa(i) + "]", role: peek(r, "role")}
 		t.read()
 	}
-}
-
-// roleOf returns the role of the message that the reader stands at, which it
-// does not move.
-func roleOf(r *jsonx.Reader) string {
-	peek := *r
-	if peek.Kind() != jsonx.Object {
-		return ""
-	}
-	for peek.Object(); peek.NextKey(); {
-		if string(peek.Key()) == "role" {
-			return peek.String()
-		}
-	}
-	return ""
 }
 
 func (t *turn) read() {
