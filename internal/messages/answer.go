@@ -133,7 +133,7 @@ func isApart(d *providers.Delta) bool {
 
 // block takes a piece of a content block in.
 func (a *answer) block(index int, p *providers.ContentPart) error {
-	switch kindOf(p) {
+	switch a.kindOf(index, p) {
 	case providers.PartThinking:
 		return a.thinking(index, p)
 	case providers.PartText:
@@ -162,11 +162,14 @@ func (a *answer) block(index int, p *providers.ContentPart) error {
 	return a.whole(&h)
 }
 
-// kindOf returns the type of a piece, told by what it holds where it has none.
-func kindOf(p *providers.ContentPart) string {
+// kindOf returns the type of a piece. One that has none is of the open block, or
+// tells it by what it holds.
+func (a *answer) kindOf(index int, p *providers.ContentPart) string {
 	switch {
 	case p.Type != "":
 		return p.Type
+	case a.open.kind != "" && a.open.kind != "tool_use" && a.open.from == index:
+		return a.open.kind
 	case p.Text != "":
 		return providers.PartText
 	case p.Data != "":
