@@ -226,3 +226,40 @@ func TestTheFoldOfAStreamIsTheWholeAnswer(t *testing.T) {
 		t.Errorf("%d streams, want more", played)
 	}
 }
+
+// FuzzEncoder checks that whatever comes in, blocks come one after the other,
+// each with its start and its end, and that each event is JSON.
+func FuzzEncoder(f *testing.F) {
+	for _, name := range []string{"gemini", "claude", "sources", "late_signature", "thoughts_in_content"} {
+		f.Add(testkit.ReadArchive(f, "testdata/answer_"+name+".txtar").Get("chunks.jsonl"), true)
+	}
+	f.Fuzz(func(t *testing.T, lines []byte, own bool) {
+		var chunks []*providers.ChatCompletionChunk
+		for line := range bytes.Lines(lines) {
+			c := new(providers.ChatCompletionChunk)
+			if c.UnmarshalJSON(line) != nil {
+				return
+			}
+			chunks = append(chunks, c)
+		}
+		events, err := play(chunks, own)
+		next, open := 0, false
+		for line := range bytes.Lines(events) {
+			var e struct {
+				Type  string
+				Index int
+			}
+			decode(t, line, &e)
+			isStart, isStop := e.Type == "content_block_start", e.Type == "content_block_stop"
+			if strings.HasPrefix(e.Type, "content_block_") && (e.Index != next || open == isStart) || open && e.Type == "message_stop" {
+				t.Fatalf("%s after %d blocks, open %v", line, next, open)
+			}
+			if open = open != (isStart || isStop); isStop {
+				next++
+			}
+		}
+		if whole := bytes.HasSuffix(events, []byte(`{"type":"message_stop"}`+"\n")); whole != (err == nil) {
+			t.Fatalf("error %v after %s", err, events)
+		}
+	})
+}
