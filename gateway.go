@@ -86,6 +86,8 @@ type Client struct {
 	Chat ChatService
 	// Embeddings turns texts and media into vectors.
 	Embeddings EmbeddingsService
+	// Messages speaks the Anthropic schema.
+	Messages MessagesService
 	// Caches holds the platform's context caching.
 	Caches CacheService
 
@@ -133,7 +135,7 @@ func newClient(shared *Client, settings *pipeline.Settings) *Client {
 		engine: shared.engine, platform: shared.platform, models: shared.models,
 		settings: settings, none: &pipeline.Settings{},
 	}
-	c.Chat.Completions.client, c.Embeddings.client, c.Caches.client = c, c, c
+	c.Chat.Completions.client, c.Messages.client, c.Embeddings.client, c.Caches.client = c, c, c, c
 	return c
 }
 

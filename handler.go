@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/b650d4bf/gateway/internal/front"
+	"github.com/b650d4bf/gateway/internal/messages"
 	"github.com/b650d4bf/gateway/internal/pipeline"
 )
 
@@ -16,8 +17,9 @@ type handlerOption func(*front.Config)
 func (o handlerOption) applyHandler(c *front.Config) { o(c) }
 
 // WithAPIKeys demands one of the keys from every HTTP client, in the header
-// x-gateway-api-key or as the bearer token. Without this option none is needed;
-// with it and no key nobody is let in.
+// x-gateway-api-key or as the bearer token; Anthropic clients may also send it
+// as x-api-key. Without this option none is needed; with it and no key nobody is
+// let in.
 func WithAPIKeys(keys ...string) HandlerOption {
 	return handlerOption(func(c *front.Config) {
 		c.Keys = append(c.Keys, keys...)
@@ -33,11 +35,16 @@ func WithMaxBodyBytes(n int64) HandlerOption {
 	return handlerOption(func(c *front.Config) { c.MaxBody = n })
 }
 
-// Handler serves the OpenAI schema over HTTP: POST /v1/chat/completions, whole
-// and streamed, POST /v1/embeddings and GET /v1/models. The x-gateway-* request headers choose
-// provider, project, region and compliance for a call; the response headers say
-// what was done. A platform token in Authorization is used only where neither
-// the catalog entry nor the client has credentials.
+// Handler serves two schemas over HTTP, for every model that the client reaches.
+// Of OpenAI: POST /v1/chat/completions, whole and streamed, POST /v1/embeddings
+// and GET /v1/models.
+// Of Anthropic: POST /v1/messages, whole and streamed, and
+// POST /v1/messages/count_tokens, with errors in the form that its clients read.
+//
+// The x-gateway-* request headers choose provider, project, region and
+// compliance for a call; the response headers say what was done. A platform
+// token in Authorization is used only where neither the catalog entry nor the
+// client has credentials.
 func (c *Client) Handler(opts ...HandlerOption) http.Handler {
 	var cfg front.Config
 	for _, o := range opts {
@@ -63,6 +70,23 @@ func (b backend) ChatStream(ctx context.Context, req *ChatCompletionRequest, o *
 		return nil, err
 	}
 	return s, nil
+}
+
+func (b backend) Messages(ctx context.Context, req *messages.Request, o *front.Overrides) (*front.MessageAnswer, error) {
+	out, err := b.c.message(ctx, callSettings(o), req)
+	return (*front.MessageAnswer)(out), err
+}
+
+func (b backend) MessagesStream(ctx context.Context, req *messages.Request, o *front.Overrides) (front.MessageStream, error) {
+	s, err := b.c.messageStream(ctx, callSettings(o), req)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (b backend) MessagesTokens(ctx context.Context, req *messages.Request, o *front.Overrides) (*TokenCount, error) {
+	return b.c.messageTokens(ctx, callSettings(o), req)
 }
 
 // callSettings turns what the headers say into the settings of a call.

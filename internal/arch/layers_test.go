@@ -39,9 +39,10 @@ var layers = []layer{
 	{"providers/vertex/vertextest", nil, nil},
 	{"providers/providertest", []string{"providers"}, []string{authTypes}},
 	{"internal/pipeline", []string{"providers", "catalog", "internal/gcpauth"}, []string{authTypes, zap}},
-	{"internal/front", []string{"providers", "catalog", "internal/jsonx", "internal/sse"}, nil},
+	{"internal/messages", []string{"providers", "internal/jsonx"}, nil},
+	{"internal/front", []string{"providers", "catalog", "internal/jsonx", "internal/messages", "internal/sse"}, nil},
 	{".", []string{
-		"catalog", "providers", "providers/vertex", "internal/front", "internal/gcpauth", "internal/pipeline",
+		"catalog", "providers", "providers/vertex", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline",
 	}, []string{authTypes, oauth2, zap}},
 	{"structured", []string{".", "providers"}, []string{"github.com/google/jsonschema-go/jsonschema"}},
 	{"internal/arch", nil, nil},

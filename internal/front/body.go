@@ -25,9 +25,6 @@ type decoder interface{ UnmarshalJSON(data []byte) error }
 
 // readRequest reads and decodes the body into req.
 func (c *call) readRequest(req decoder) error {
-	if err := checkContentType(c.r.Header["Content-Type"]); err != nil {
-		return err
-	}
 	buf := jsonx.GetBuffer()
 	defer buf.Free() // decoding copies what it keeps
 	if err := c.readBody(buf); err != nil {
@@ -68,6 +65,9 @@ func checkContentType(values []string) error {
 // readBody reads the body, decompressed, into buf. It reads to the very end:
 // only then does the server watch for the client's leaving.
 func (c *call) readBody(buf *jsonx.Buffer) error {
+	if err := checkContentType(c.r.Header["Content-Type"]); err != nil {
+		return err
+	}
 	if c.r.ContentLength > c.maxBody {
 		return c.tooLarge()
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
+	"github.com/b650d4bf/gateway/internal/messages"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -20,18 +21,20 @@ func invalid(status int, param, message string) error {
 
 func errNoRoute() error {
 	return invalid(http.StatusNotFound, "",
-		"no such path: there are POST /v1/chat/completions, POST /v1/embeddings, GET /v1/models and GET /v1/models/{id}")
+		"no such path: there are POST /v1/chat/completions, POST /v1/embeddings, POST /v1/messages, POST /v1/messages/count_tokens, "+
+			"GET /v1/models and GET /v1/models/{id}")
 }
 
 func errMethod(rt *route) error {
 	return invalid(http.StatusMethodNotAllowed, "", "wrong method: use "+rt.method)
 }
 
-func errUnauthorized() error {
-	return &providers.Error{
-		Code:    providers.ErrAuthentication,
-		Message: `a valid API key is required, as "x-gateway-api-key: KEY" or "Authorization: Bearer KEY"`,
+func errUnauthorized(anthropic bool) error {
+	message := `a valid API key is required, as "x-gateway-api-key: KEY" or "Authorization: Bearer KEY"`
+	if anthropic {
+		message = `a valid API key is required, as "x-api-key: KEY", "x-gateway-api-key: KEY" or "Authorization: Bearer KEY"`
 	}
+	return &providers.Error{Code: providers.ErrAuthentication, Message: message}
 }
 
 // publicError returns what a client may be shown of err. The text of an error
@@ -58,16 +61,18 @@ func statusOf(e *providers.Error) int {
 	return http.StatusBadGateway
 }
 
-// writeError answers with the error envelope. requestID serves an error that
-// has no id; without any, a new one makes the answer citable.
-func writeError(w http.ResponseWriter, err error, requestID string) {
+// fail answers with the error envelope of the route's schema. The id of the
+// request's header serves an error that has none; without any, a new one makes
+// the answer citable.
+func (c *call) fail(err error) {
 	e := publicError(err)
-	h := w.Header()
-	id := cmp.Or(e.RequestID, requestID)
+	h := c.w.Header()
+	id := cmp.Or(e.RequestID, c.o.RequestID)
 	if id == "" {
 		id = rand.Text()
 	}
-	h.Set(headerRequestID, headerText(id))
+	id = headerText(id)
+	h.Set(headerRequestID, id)
 	if e.RetryAfter > 0 {
 		h.Set("Retry-After", retryAfter(e.RetryAfter))
 	}
@@ -77,8 +82,13 @@ func writeError(w http.ResponseWriter, err error, requestID string) {
 	}
 	buf := jsonx.GetBuffer()
 	defer buf.Free()
-	buf.B = e.AppendJSON(buf.B)
-	writeJSON(w, status, buf.B)
+	if c.route != nil && c.route.anthropic {
+		h.Set(headerAnthropicID, id)
+		buf.B = messages.AppendError(buf.B, e, id)
+	} else {
+		buf.B = e.AppendJSON(buf.B)
+	}
+	writeJSON(c.w, status, buf.B)
 }
 
 // retryAfter is a wait in whole seconds, rounded up.

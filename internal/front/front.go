@@ -1,10 +1,11 @@
-// Package front serves the OpenAI schema over HTTP. It reads what a request
-// says in its headers and its body, hands it to a [Backend], and writes the
-// answer; it knows neither providers nor credentials.
+// Package front serves the schemas of OpenAI and Anthropic over HTTP. It reads
+// what a request says in its headers and its body, hands it to a [Backend], and
+// writes the answer; it knows neither providers nor credentials.
 //
 // It serves POST /v1/chat/completions, POST /v1/embeddings, GET /v1/models and
-// GET /v1/models/{id}, also below a prefix that [http.StripPrefix] takes off. The request headers
-// are those of [Headers]. Every failure is the OpenAI error envelope.
+// GET /v1/models/{id} of the one, POST /v1/messages and POST /v1/messages/count_tokens of the other,
+// also below a prefix that [http.StripPrefix] takes off. The request headers are
+// those of [Headers]. Every failure is the error envelope of the schema.
 //
 // # Streams
 //
@@ -14,7 +15,8 @@
 //	data: {"error":{…}}
 //
 // after which the answer ends without "data: [DONE]". Only a stream with that
-// last event is whole.
+// last event is whole. In the Anthropic schema the error is an event of that
+// name, and what is whole ends with message_stop.
 //
 // The request's context ends when the client goes away, and with it the
 // backend's work. No write deadline is set here, and a server's WriteTimeout
@@ -27,6 +29,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/b650d4bf/gateway/internal/messages"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -88,6 +91,13 @@ type Backend interface {
 	ChatStream(ctx context.Context, req *providers.ChatCompletionRequest, o *Overrides) (Stream, error)
 	// Embeddings returns the vectors of all inputs.
 	Embeddings(ctx context.Context, req *providers.EmbeddingRequest, o *Overrides) (*providers.EmbeddingResponse, error)
+	// Messages returns a whole answer in the Anthropic schema. Strict compliance
+	// does not matter.
+	Messages(ctx context.Context, req *messages.Request, o *Overrides) (*MessageAnswer, error)
+	// MessagesStream is that for a stream, which begins as ChatStream's does.
+	MessagesStream(ctx context.Context, req *messages.Request, o *Overrides) (MessageStream, error)
+	// MessagesTokens counts the tokens of the prompt that the request makes.
+	MessagesTokens(ctx context.Context, req *messages.Request, o *Overrides) (*providers.TokenCount, error)
 	// Models lists what can be asked for.
 	Models(ctx context.Context) ([]Model, error)
 }
@@ -128,14 +138,18 @@ type handler struct {
 type route struct {
 	path, method string
 	serve        func(*call) error
+	// anthropic says that the route is of Anthropic's schema.
+	anthropic bool
 }
 
 func routes() []route {
 	return []route{
-		{"/v1/chat/completions", http.MethodPost, (*call).chat},
-		{"/v1/embeddings", http.MethodPost, (*call).embeddings},
-		{"/v1/models", http.MethodGet, (*call).listModels},
-		{"/v1/models/", http.MethodGet, (*call).showModel},
+		{"/v1/chat/completions", http.MethodPost, (*call).chat, false},
+		{"/v1/embeddings", http.MethodPost, (*call).embeddings, false},
+		{"/v1/messages", http.MethodPost, (*call).messages, true},
+		{"/v1/messages/count_tokens", http.MethodPost, (*call).countTokens, true},
+		{"/v1/models", http.MethodGet, (*call).listModels, false},
+		{"/v1/models/", http.MethodGet, (*call).showModel, false},
 	}
 }
 
@@ -150,8 +164,9 @@ func (rt *route) allows() string {
 // call is one request on its way.
 type call struct {
 	*handler
-	w http.ResponseWriter
-	r *http.Request
+	w     http.ResponseWriter
+	r     *http.Request
+	route *route // nil for an unknown path
 	// rest is the path below that of the route.
 	rest string
 	o    Overrides
@@ -160,19 +175,21 @@ type call struct {
 // ServeHTTP serves one request.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := call{handler: h, w: w, r: r}
+	c.route = c.find()
 	if err := c.serve(); err != nil {
-		writeError(w, err, c.o.RequestID)
+		c.fail(err)
 	}
 }
 
 // serve does the work. It returns an error only as long as nothing has been
 // written.
 func (c *call) serve() error {
-	token, err := c.keys.admit(c.r.Header)
+	rt := c.route
+	anthropic := rt != nil && rt.anthropic
+	token, err := c.keys.admit(c.r.Header, anthropic)
 	if err != nil {
 		return err
 	}
-	rt := c.find()
 	if rt == nil {
 		return errNoRoute()
 	}

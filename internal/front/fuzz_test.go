@@ -21,6 +21,9 @@ func FuzzHandler(f *testing.F) {
 	f.Add("POST", embedPath, embedBody, "x-gateway-provider: vx")
 	f.Add("POST", embedPath, `{"input":[[1]]}`, "")
 	f.Add("PUT", "/", "\xff", "x-gateway-: \x7f")
+	f.Add("POST", messagesPath, greet, "x-api-key: key")
+	f.Add("POST", messagesPath, greetSSE, "anthropic-version: 2023-06-01")
+	f.Add("POST", countPath, greet, "fail: 1")
 	f.Fuzz(func(t *testing.T, method, path, body, header string) {
 		r := httptest.NewRequest("POST", "/", strings.NewReader(body))
 		r.Method, r.URL.Path = method, path
@@ -34,11 +37,11 @@ func FuzzHandler(f *testing.F) {
 			b.err = errors.New("secret")
 		}
 		New(Config{MaxBody: 1 << 10}, b).ServeHTTP(w, r)
-		checkAnswer(t, w)
+		checkAnswer(t, w, strings.HasPrefix(strings.TrimPrefix(path, "/"), "v1/messages"))
 	})
 }
 
-func checkAnswer(t *testing.T, w *httptest.ResponseRecorder) {
+func checkAnswer(t *testing.T, w *httptest.ResponseRecorder, anthropic bool) {
 	t.Helper()
 	res := w.Result()
 	for name, values := range res.Header {
@@ -52,8 +55,14 @@ func checkAnswer(t *testing.T, w *httptest.ResponseRecorder) {
 		if body != "" {
 			t.Errorf("body %q without content", body)
 		}
+	case w.Code >= 400 && anthropic && res.Header.Get("request-id") != "":
+		readMessageEnvelope(t, res)
 	case w.Code >= 400:
 		readEnvelope(t, res)
+	case strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") && anthropic:
+		if !strings.HasSuffix(body, "data: {\"type\":\"message_stop\"}\n\n") {
+			t.Errorf("stream %q", body)
+		}
 	case strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream"):
 		if body != event("a")+"data: [DONE]\n\n" {
 			t.Errorf("stream %q", body)

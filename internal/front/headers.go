@@ -13,7 +13,9 @@ const (
 	headerPrefix  = "X-Gateway-"
 	headerAPIKey  = "X-Gateway-Api-Key"
 	anthropicBeta = "Anthropic-Beta"
-	authorization = "authorization"
+
+	headerAnthropicKey = "X-Api-Key"
+	authorization      = "authorization"
 )
 
 // Header is one request header that the front reads.
@@ -53,6 +55,12 @@ func accessHeaders() []Header {
 			Name: "x-gateway-api-key", Value: "KEY",
 			Does: "Shows the gateway's own API key.",
 			Note: "Needed when the gateway has keys, unless the key comes as Authorization.",
+		},
+		{
+			Name: "x-api-key", Value: "KEY",
+			Does: "Shows the gateway's own API key, on the paths of Anthropic's schema.",
+			Note: "It is what Anthropic's clients send, and goes no further.",
+			Link: "https://platform.claude.com/docs/en/api/overview",
 		},
 		{
 			Name: authorization, Value: "Bearer TOKEN",
@@ -133,6 +141,12 @@ func callHeaders() []Header {
 			Note: "The same as anthropic-beta; both are sent on when both are given.",
 			Link: "https://docs.anthropic.com/en/api/beta-headers",
 			list: true, set: setBeta,
+		},
+		{
+			Name: "anthropic-version", Value: "2023-06-01",
+			Does: "Is what Anthropic's clients send; it is not read, and goes no further.",
+			Note: "The platform has a version of its own.",
+			Link: "https://platform.claude.com/docs/en/api/versioning",
 		},
 		{
 			Name: "anthropic-beta", Value: "feature, feature",

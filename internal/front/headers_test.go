@@ -168,13 +168,14 @@ func TestHeaderTable(t *testing.T) {
 		if h.Name != strings.ToLower(h.Name) || h.Value == "" || !strings.HasSuffix(h.Does, ".") {
 			t.Errorf("row %q: name in lower case, value and a sentence are required", h.Name)
 		}
-		if isAuth := strings.Contains(h.Name, "api-key") || h.Name == authorization; (h.set == nil) != isAuth {
+		elsewhere := strings.Contains(h.Name, "api-key") || h.Name == authorization || h.Name == "anthropic-version"
+		if (h.set == nil) != elsewhere {
 			t.Errorf("row %q: set is nil: %v", h.Name, h.set == nil)
 		}
 	}
 	slices.Sort(names)
 	want := []string{
-		"anthropic-beta", "authorization", "x-gateway-anthropic-beta", "x-gateway-api-key",
+		"anthropic-beta", "anthropic-version", "authorization", "x-api-key", "x-gateway-anthropic-beta", "x-gateway-api-key",
 		"x-gateway-cache-force-refresh", "x-gateway-cache-namespace", "x-gateway-config", "x-gateway-custom-host",
 		"x-gateway-debug", "x-gateway-forward-headers", "x-gateway-metadata", "x-gateway-provider",
 		"x-gateway-request-timeout", "x-gateway-strict-compliance", "x-gateway-trace-id",

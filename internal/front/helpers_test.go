@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/b650d4bf/gateway/internal/messages"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -26,6 +27,7 @@ type fake struct {
 	answer *providers.ChatCompletion
 	stream Stream
 	models []Model
+	count  providers.TokenCount
 	err    error
 
 	vectors *providers.EmbeddingResponse
@@ -74,6 +76,28 @@ func (f *fake) Embeddings(_ context.Context, req *providers.EmbeddingRequest, o 
 		return nil, f.err
 	}
 	return cmp.Or(f.vectors, &providers.EmbeddingResponse{Model: req.Model}), nil
+}
+
+func (f *fake) Messages(ctx context.Context, req *messages.Request, o *Overrides) (*MessageAnswer, error) {
+	out, err := f.Chat(ctx, &req.Chat, o)
+	if err != nil {
+		return nil, err
+	}
+	body, err := messages.AppendMessage(nil, out, true)
+	return &MessageAnswer{body, out.Meta}, err
+}
+
+func (f *fake) MessagesStream(ctx context.Context, req *messages.Request, o *Overrides) (MessageStream, error) {
+	s, err := f.ChatStream(ctx, &req.Chat, o)
+	if err != nil {
+		return nil, err
+	}
+	return messages.NewStream(s, req, true), nil
+}
+
+func (f *fake) MessagesTokens(_ context.Context, req *messages.Request, o *Overrides) (*providers.TokenCount, error) {
+	f.note(&req.Chat, o)
+	return &f.count, f.err
 }
 
 func (f *fake) Models(context.Context) ([]Model, error) { return f.models, f.err }

@@ -35,20 +35,24 @@ func (k *keyring) match(key string) bool {
 }
 
 // admit checks the API key and returns the platform token. A key that came as
-// Authorization, as the OpenAI clients send it, is never a token.
-func (k *keyring) admit(in http.Header) (token string, err error) {
+// Authorization, as the OpenAI clients send it, is never a token. Anthropic's
+// clients may send it as x-api-key.
+func (k *keyring) admit(in http.Header, anthropic bool) (token string, err error) {
 	token, err = bearer(in["Authorization"])
 	if !k.on {
 		return token, err
 	}
 	isKey := k.match(token)
 	ok := isKey
+	if given, has := in[headerAnthropicKey]; has && anthropic {
+		ok = ok || len(given) == 1 && k.match(given[0])
+	}
 	if given, has := in[headerAPIKey]; has {
 		ok = len(given) == 1 && k.match(given[0])
 	}
 	switch {
 	case !ok:
-		return "", errUnauthorized()
+		return "", errUnauthorized(anthropic)
 	case isKey:
 		return "", nil
 	}

@@ -20,6 +20,7 @@ const (
 	headerAttempts    = "X-Gateway-Attempts" // how many requests were sent
 	headerRequestID   = "X-Gateway-Request-Id"
 	headerWarnings    = "X-Gateway-Warnings" // a JSON array, absent when empty
+	headerAnthropicID = "Request-Id"         // the same id, where Anthropic's clients look for it
 )
 
 const (

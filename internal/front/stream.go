@@ -17,17 +17,22 @@ func (c *call) chatStream(req *providers.ChatCompletionRequest) error {
 		return err
 	}
 	defer func() { _ = s.Close() }()
-	h, meta := c.w.Header(), s.Meta()
-	setMeta(h, &meta)
+	meta := s.Meta()
+	setMeta(c.w.Header(), &meta)
+	out := c.beginStream()
+	defer out.free()
+	out.copy(s)
+	return nil
+}
+
+// beginStream writes the header of an event stream.
+func (c *call) beginStream() eventWriter {
+	h := c.w.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-Accel-Buffering", "no") // nginx would hold events back
 	c.w.WriteHeader(http.StatusOK)
-
-	out := newEventWriter(c.w)
-	defer out.free()
-	out.copy(s)
-	return nil
+	return newEventWriter(c.w)
 }
 
 // eventWriter writes events and flushes each one.

@@ -28,7 +28,7 @@ func (l *leftovers) settings(q *providers.ChatCompletionRequest) {
 		l.unknown("stream_options", q.StreamOptions.Extra)
 	}
 	if q.Thinking != nil {
-		l.unknown("thinking", q.Thinking.Extra)
+		l.unknown("thinking", q.Thinking.Extra, "display")
 	}
 	if q.ToolChoice != nil {
 		l.unknown("tool_choice", q.ToolChoice.Extra)
@@ -109,7 +109,10 @@ func (l *leftovers) native(path string, extra providers.Extra, known ...string) 
 func (l *leftovers) part(i, j int, p *providers.ContentPart) {
 	if len(p.Extra) > 0 {
 		known := partMembers
-		if !isMediaPart(p.Type) {
+		switch {
+		case isQuote(p.Type):
+			known = quoteMembers
+		case !isMediaPart(p.Type):
 			known = []string{"refusal"}
 		}
 		l.unknown(partPath(i, j, ""), p.Extra, known...)

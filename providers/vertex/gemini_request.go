@@ -305,6 +305,8 @@ func (e *geminiEncoder) contentPart(role string, i, j int, p *providers.ContentP
 		return nil
 	case providers.PartImageURL, providers.PartInputAudio, providers.PartFile:
 		return e.mediaPart(role, i, j, p)
+	case "search_result", "document":
+		return e.quote(role, i, j, p)
 	case providers.PartThinking, providers.PartRedactedThinking:
 		e.warnf(providers.WarnDroppedBlock, partPath(i, j, ""), "thinking is not sent back to this family of models")
 		return nil

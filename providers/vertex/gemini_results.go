@@ -78,7 +78,10 @@ func (e *geminiEncoder) result(i int, c *providers.ToolCall, m *providers.Messag
 	e.w.Key("name")
 	e.w.String(c.Function.Name)
 	e.w.Key("response")
-	text := m.Content.Text()
+	text, err := resultText(i, &m.Content)
+	if err != nil {
+		return err
+	}
 	raw, _ := m.Extra.Get("is_error")
 	failed := string(raw) == "true"
 	if s := strings.TrimSpace(text); !failed && s != "" && s[0] == '{' && jsonx.ValidString(s) {
@@ -93,7 +96,7 @@ func (e *geminiEncoder) result(i int, c *providers.ToolCall, m *providers.Messag
 		e.w.String(text)
 		e.w.EndObject()
 	}
-	err := e.resultMedia(i, m)
+	err = e.resultMedia(i, m)
 	e.w.EndObject()
 	e.endPart("")
 	return err
@@ -108,7 +111,7 @@ func (e *geminiEncoder) resultMedia(i int, m *providers.Message) error {
 	open := e.w.Len()
 	parts := m.Content.Parts()
 	for j := range parts {
-		if p := &parts[j]; p.Type != providers.PartText {
+		if p := &parts[j]; p.Type != providers.PartText && !isQuote(p.Type) {
 			if !isMediaPart(p.Type) || !e.m.facts.ToolMedia {
 				return providers.Invalid(partPath(i, j, "type"), resultRemedy(e.m.facts.ToolMedia))
 			}

@@ -63,10 +63,15 @@ func (e *geminiEncoder) thinking() error {
 // wantedReasoning reads thinking, which wins, or reasoning_effort.
 func (e *geminiEncoder) wantedReasoning() (*reasoning, error) {
 	t, effort := e.q.Thinking, e.q.ReasoningEffort
+	word, wordPath := e.outputEffort()
 	raw, path := e.take("thinking_config")
 	if raw != nil {
 		if t == nil && effort == "" {
-			return nativeThinking(path, raw)
+			want, err := nativeThinking(path, raw)
+			if err == nil && word != "" {
+				err = e.thinkHard(want, word, wordPath)
+			}
+			return want, err
 		}
 		e.warnf(providers.WarnConflict, path, "left out: thinking or reasoning_effort is given too")
 	}
@@ -74,7 +79,15 @@ func (e *geminiEncoder) wantedReasoning() (*reasoning, error) {
 		if effort != "" {
 			e.warnf(providers.WarnConflict, "reasoning_effort", "left out: thinking is given too")
 		}
-		return e.wantedThinking(t)
+		want, err := e.wantedThinking(t)
+		if err == nil && word != "" {
+			err = e.thinkHard(want, word, wordPath)
+		}
+		return want, err
+	}
+	if effort == "" && word != "" {
+		want := &reasoning{hidden: true} // nobody asked to see it
+		return want, e.thinkHard(want, word, wordPath)
 	}
 	if effort == "" {
 		return nil, nil //nolint:nilnil // nothing is asked for, and that is no error
@@ -84,6 +97,9 @@ func (e *geminiEncoder) wantedReasoning() (*reasoning, error) {
 		return nil, providers.Invalid("reasoning_effort", "must be none, minimal, low, medium, high, xhigh or max")
 	}
 	want.param = "reasoning_effort"
+	if word != "" {
+		e.warnf(providers.WarnConflict, wordPath, "left out: reasoning_effort is given too")
+	}
 	return &want, nil
 }
 
@@ -115,7 +131,7 @@ func nativeThinking(path string, raw []byte) (*reasoning, error) {
 }
 
 func (e *geminiEncoder) wantedThinking(t *providers.Thinking) (*reasoning, error) {
-	want := &reasoning{param: "thinking"}
+	want := &reasoning{param: "thinking", hidden: extraText(t.Extra, "display") == "omitted"}
 	switch t.Type {
 	case "enabled", "adaptive", "":
 	case "disabled":

@@ -143,6 +143,16 @@ func splitModel(ref string, rows []publisher) (model, error) {
 	return model{publisher: "google", name: rest}, nil
 }
 
+// Publisher returns who published the model of a reference without its slug,
+// such as "google"; "" for one that is no reference.
+func (p *Provider) Publisher(ref string) string {
+	m, err := parseModel(ref, p.publishers...)
+	if err != nil {
+		return ""
+	}
+	return m.publisher
+}
+
 // splitResource checks the shape of a full resource name.
 func splitResource(ref string) (model, error) {
 	seg := strings.Split(ref, "/")

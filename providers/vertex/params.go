@@ -73,7 +73,7 @@ var params = []param{
 	// Members the platform knows by that name, in either case style.
 	{"safety_settings", forward, "safetySettings", "a list, or an object with a threshold for each category", safetyPage, false},
 	{"model_armor_config", forward, "modelArmorConfig", "", armorPage, false},
-	{"output_config", forward, "outputConfig", "", inferencePage, false},
+	{"output_config", forward, "outputConfig", "its effort, which is Claude's, says how hard to think", inferencePage, false},
 	{"image_config", forward, "generationConfig.imageConfig", "warned and left out where the model draws nothing", imagePage, false},
 	{"speech_config", forward, "generationConfig.speechConfig", "", speechPage, false},
 	{"audio_timestamp", forward, "generationConfig.audioTimestamp", "", inferencePage, false},

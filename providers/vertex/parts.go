@@ -7,6 +7,7 @@ const (
 	documentPage   = "https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/document-understanding"
 	signaturePage  = "https://cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures"
 	executionPage  = "https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/code-execution"
+	quotePage      = "https://platform.claude.com/docs/en/build-with-claude/search-results"
 	resolutionPage = "https://cloud.google.com/vertex-ai/generative-ai/docs/start/get-started-with-gemini-3"
 )
 
@@ -18,6 +19,8 @@ var contentParts = []param{
 	{"image_url", translate, "inlineData, fileData", "images, PDF, video and audio alike: gs://, https, YouTube or a data URI", mediaPage, false},
 	{"input_audio", translate, "inlineData, fileData", "the format tells the media type", audioPage, false},
 	{"file", translate, "inlineData, fileData", "file_data, file_url, or file_id as gs://", documentPage, false},
+	{"search_result", translate, "text", "in the form of Claude's schema: title, source and text", quotePage, false},
+	{"document", translate, "text", "a document of blocks in the form of Claude's schema: title, context and text", quotePage, false},
 	{"mime_type", translate, "mimeType", "of image_url and file: wins over what the URL suggests", mediaPage, false},
 	{"detail", translate, "mediaResolution", "low and high; for the whole request where parts have none", resolutionPage, false},
 	{"media_resolution", translate, "mediaResolution", "as detail, in the platform's words", resolutionPage, false},

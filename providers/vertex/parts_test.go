@@ -17,6 +17,8 @@ var partExamples = map[string][2]string{
 	"image_url":             {`{"role":"user","content":[{"type":"image_url","image_url":{"url":"gs://b/a.png"}}]}`, ``},
 	"input_audio":           {`{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"UklGRg==","format":"wav"}}]}`, ``},
 	"file":                  {`{"role":"user","content":[{"type":"file","file":{"file_id":"gs://b/a.pdf"}}]}`, ``},
+	"search_result":         {`{"role":"user","content":[{"type":"search_result","source":"s","title":"t","content":[{"type":"text","text":"a"}]}]}`, ``},
+	"document":              {`{"role":"user","content":[{"type":"document","title":"t","source":{"type":"content","content":"a"}}]}`, ``},
 	"mime_type":             {`{"role":"user","content":[{"type":"image_url","image_url":{"url":"gs://b/a.png","mime_type":"image/webp"}}]}`, `{"role":"user","content":[{"type":"image_url","image_url":{"url":"gs://b/a.png"}}]}`},
 	"detail":                {`{"role":"user","content":[{"type":"image_url","image_url":{"url":"gs://b/a.png","detail":"low"}}]}`, `{"role":"user","content":[{"type":"image_url","image_url":{"url":"gs://b/a.png"}}]}`},
 	"media_resolution":      {`{"role":"user","content":[{"type":"image_url","media_resolution":"ultra_high","image_url":{"url":"gs://b/a.png"}}]}`, `{"role":"user","content":[{"type":"image_url","image_url":{"url":"gs://b/a.png"}}]}`},

@@ -102,10 +102,11 @@ func findPlatformTool(name string) *platformTool {
 	return toolRows[head]
 }
 
-// schemaWords are members that a function's parameters have as a JSON Schema.
-// They say nothing to a platform tool, which has a schema of its own.
+// schemaWords are members that a function's parameters have as a JSON Schema,
+// and the name that Claude's tools have beside their type. They say nothing to a
+// platform tool, which has a schema of its own.
 var schemaWords = []string{
-	"type", "properties", "required", "additionalProperties", "$schema", "description", "title", "strict",
+	"type", "properties", "required", "additionalProperties", "$schema", "description", "title", "strict", "name",
 }
 
 // takes reports whether the tool has the option, in either case style.
