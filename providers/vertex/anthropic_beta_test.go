@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,8 +96,10 @@ left out "oauth-2025-04-20": it belongs to another way to sign in`,
 // refusals answers with refusals, one after the other, and then with okMessage.
 type refusals struct {
 	messages []string
-	betas    []string
-	bodies   []string
+
+	mu     sync.Mutex
+	betas  []string
+	bodies []string
 }
 
 func (s *refusals) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -105,6 +108,8 @@ func (s *refusals) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	n := len(s.betas)
 	s.betas = append(s.betas, r.Header.Get("Anthropic-Beta"))
 	s.bodies = append(s.bodies, string(body))
