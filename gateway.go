@@ -20,10 +20,10 @@
 // # Model references
 //
 // A request's model is "gemini-2.5-flash", "google.gemini-2.5-flash",
-// "@slug/gemini-2.5-flash" through the catalog entry named by the slug, a full
-// resource name for a tuned model, "qwen.MODEL" or "qwen/MODEL" for another
-// publisher's, or "endpoints.NAME" for one of your own. The slug in the model wins over
-// [WithProvider] of the call, and that one over the client's.
+// "anthropic.claude-sonnet-5", "qwen.MODEL" or "qwen/MODEL" for any other
+// publisher's, "endpoints.NAME" for an endpoint of your own, or a full resource
+// name for a tuned model; "@slug/" before it names a catalog entry. The slug in
+// the model wins over [WithProvider] of the call, and that one over the client's.
 //
 // # Settings
 //
