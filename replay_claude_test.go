@@ -1,14 +1,10 @@
 package gateway_test
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -23,7 +19,7 @@ func TestReplayClaude(t *testing.T) {
 	if dir == "" {
 		t.Skip("GATEWAY_RECORDED_DIR is not set")
 	}
-	exchanges, want := loadClaude(t, dir)
+	exchanges, want := loadRecordings(t, dir, "anthropic")
 	for _, framing := range []string{"whole", "event", "7"} {
 		t.Run(framing, func(t *testing.T) {
 			srv := newReplayServer(t)
@@ -44,45 +40,6 @@ func TestReplayClaude(t *testing.T) {
 			}
 		})
 	}
-}
-
-// loadClaude reads the exchanges of Claude models and asks the oracle about
-// them.
-func loadClaude(t *testing.T, dir string) ([]*exchange, map[string]*expectation) {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no recordings in %s", dir)
-	}
-	var list []*exchange
-	args := []string{filepath.Join(dir, "oracle.py")}
-	for _, f := range files {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		x := new(exchange)
-		if err := json.Unmarshal(data, x); err != nil {
-			t.Fatalf("%s: %v", f, err)
-		}
-		if x.Kind == "anthropic" && slices.Contains([]string{"recorded", "recorded_response_only"}, x.Provenance) {
-			list = append(list, x)
-			args = append(args, f)
-		}
-	}
-	out, err := exec.CommandContext(t.Context(), "python3", args...).Output()
-	if err != nil {
-		t.Fatalf("oracle: %v", err)
-	}
-	want := make(map[string]*expectation, len(list))
-	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
-		e := new(expectation)
-		if err := dec.Decode(e); err != nil {
-			t.Fatal(err)
-		}
-		want[e.ID] = e
-	}
-	return list, want
 }
 
 func replayClaude(t *testing.T, base string, x *exchange, want *expectation) {
