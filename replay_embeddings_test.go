@@ -57,7 +57,7 @@ func TestReplayEmbeddings(t *testing.T) {
 			})
 		}
 	}
-	if ran == 0 {
+	if t.Logf("replayed %d embeddings", ran); ran == 0 {
 		t.Error("no exchange was replayed")
 	}
 }
