@@ -1,10 +1,8 @@
 package vertex
 
 import (
-	"slices"
 	"strconv"
 
-	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -12,7 +10,7 @@ import (
 // on the platform. Each member name is told once, with the first place it was
 // found at.
 func (e *claudeEncoder) leftovers() {
-	l := claudeLeftovers{e: e}
+	l := claudeLeftovers{&e.out.remarks}
 	for i := range e.q.Messages {
 		l.message(i, &e.q.Messages[i])
 	}
@@ -30,17 +28,14 @@ func (e *claudeEncoder) leftovers() {
 	}
 }
 
-type claudeLeftovers struct {
-	e    *claudeEncoder
-	told []string
-}
+type claudeLeftovers struct{ *remarks }
 
-func (l *claudeLeftovers) message(i int, m *providers.Message) {
+func (l claudeLeftovers) message(i int, m *providers.Message) {
 	if len(m.Extra) > 0 {
 		l.unknown(messagePath(i, ""), m.Extra, "is_error", "cache_control")
 	}
 	if m.Name != "" && m.Role != providers.RoleTool { // a result has its call's name
-		l.tell(messagePath(i, ""), "name")
+		l.leftOut(messagePath(i, ""), "name")
 	}
 	parts := m.Content.Parts()
 	for j := range parts {
@@ -55,7 +50,7 @@ func (l *claudeLeftovers) message(i int, m *providers.Message) {
 	}
 }
 
-func (l *claudeLeftovers) part(i, j int, p *providers.ContentPart) {
+func (l claudeLeftovers) part(i, j int, p *providers.ContentPart) {
 	path := partPath(i, j, "")
 	if len(p.Extra) > 0 {
 		switch p.Type {
@@ -67,7 +62,7 @@ func (l *claudeLeftovers) part(i, j int, p *providers.ContentPart) {
 	}
 	if u := p.ImageURL; u != nil {
 		if u.Detail != "" && u.Detail != "auto" {
-			l.tell(below(path, "image_url"), "detail")
+			l.leftOut(below(path, "image_url"), "detail")
 		}
 		l.unknown(below(path, "image_url"), u.Extra)
 	}
@@ -76,28 +71,11 @@ func (l *claudeLeftovers) part(i, j int, p *providers.ContentPart) {
 	}
 }
 
-func (l *claudeLeftovers) tool(i int, t *providers.Tool) {
+func (l claudeLeftovers) tool(i int, t *providers.Tool) {
 	if t.Type != "function" {
 		return // its members are the platform's
 	}
 	known := append([]string{"cache_control"}, toolMembers...)
 	l.unknown("tools["+strconv.Itoa(i)+"]", t.Extra, known...)
 	l.unknown(toolPath(i, ""), t.Function.Extra, known...)
-}
-
-// unknown tells of the members of extra that are not among the known ones and
-// say anything.
-func (l *claudeLeftovers) unknown(path string, extra providers.Extra, known ...string) {
-	for name, value := range jsonx.Members(extra) {
-		if !slices.Contains(known, name) && !saysNothing(value) {
-			l.tell(path, name)
-		}
-	}
-}
-
-func (l *claudeLeftovers) tell(path, name string) {
-	if !slices.Contains(l.told, name) {
-		l.told = append(l.told, name)
-		l.e.warnf(providers.WarnUnknown, below(path, name), "left out: the platform does not know it")
-	}
 }

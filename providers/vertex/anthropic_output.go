@@ -214,6 +214,6 @@ func (s *strictWriter) changed(key, what string) {
 		Message: "the schema keyword " + key + " was " + what,
 	}
 	if !slices.Contains(s.e.out.warnings, w) { // once is enough
-		s.e.out.warnings = append(s.e.out.warnings, w)
+		s.e.out.add(w)
 	}
 }

@@ -30,6 +30,7 @@ func (f claudeFamily) encode(in *request, out *outgoing, buf []byte) ([]byte, er
 	e := claudeEncoder{f: f, q: in.chat, m: &in.model, in: in, out: out}
 	e.w.Reset(buf)
 	err := e.request()
+	out.countUntold()
 	return e.w.Bytes(), err
 }
 
@@ -64,7 +65,7 @@ type claudeEncoder struct {
 }
 
 func (e *claudeEncoder) warnf(code, param, message string) {
-	e.out.warnings = append(e.out.warnings, providers.Warning{Code: code, Param: param, Message: message})
+	e.out.warn(code, param, message)
 }
 
 func (e *claudeEncoder) request() error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/providers"
 )
@@ -183,7 +184,26 @@ func TestWarningsAreBounded(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&members, `"%s%d":1,`, strings.Repeat("m", 300), i)
 	}
-	_, warnings, err := encodeMembers(t, members.String()+`"messages":[{"role":"user","content":"x",`+strings.TrimSuffix(members.String(), ",")+`}]`)
+	request := members.String() + `"messages":[{"role":"user","content":"x",` + strings.TrimSuffix(members.String(), ",") + `}]`
+	for family, encode := range map[string]func() (string, []providers.Warning, error){
+		"Gemini": func() (string, []providers.Warning, error) { return encodeMembers(t, request) },
+		"Claude": func() (string, []providers.Warning, error) {
+			body, out, err := encodeClaude(t, "claude-sonnet-4-5", request)
+			return body, out.warnings, err
+		},
+		"Mistral": func() (string, []providers.Warning, error) {
+			return encodeOpen(t, openFamilies["Mistral"], catalog.DefaultModels(), request)
+		},
+	} {
+		t.Run(family, func(t *testing.T) { checkBounded(t, encode) })
+	}
+}
+
+// checkBounded encodes a request of which more is left out than there is room to
+// tell.
+func checkBounded(t *testing.T, encode func() (string, []providers.Warning, error)) {
+	t.Helper()
+	_, warnings, err := encode()
 	if err != nil {
 		t.Fatal(err)
 	}

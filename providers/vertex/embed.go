@@ -58,9 +58,8 @@ type embedding struct {
 	row   *catalog.EmbeddingModel
 	known bool
 	embedSettings
-	media    [][]embedMedia // of each item; nil when none has any
-	warnings []providers.Warning
-	told     []string // what was warned of once
+	media [][]embedMedia // of each item; nil when none has any
+	remarks
 
 	out        *embedAnswer
 	tokens     int64
@@ -121,10 +120,6 @@ func (e *embedding) findModel() error {
 	}
 	e.model = m
 	return nil
-}
-
-func (e *embedding) warn(code, param, message string) {
-	e.warnings = append(e.warnings, providers.Warning{Code: code, Param: param, Message: message})
 }
 
 // verb is the method for a request with n inputs.
@@ -249,5 +244,6 @@ func (e *embedding) finish() {
 		e.out.Usage.Extra = append(strconv.AppendInt(extra, e.characters, 10), '}')
 	}
 	e.truncationWarning()
+	e.countUntold()
 	e.out.Meta.Warnings = e.warnings
 }

@@ -54,15 +54,6 @@ func (e *embedding) readMedia() error {
 	return nil
 }
 
-// warnOnce warns of something that may repeat in every input, with the first
-// place it was found at.
-func (e *embedding) warnOnce(name, code, path, message string) {
-	if !slices.Contains(e.told, name) {
-		e.told = append(e.told, name)
-		e.warn(code, path, message)
-	}
-}
-
 func (e *embedding) readMedium(i, kind int, source *providers.EmbeddingMedia) (embedMedia, error) {
 	name, path := embedKinds[kind].name, e.q.InputPath(i)+"."+embedKinds[kind].name
 	if !slices.Contains(e.row.Media, name) {

@@ -259,8 +259,11 @@ func (e *embedding) truncationWarning() {
 	if more := len(e.truncated) - most; more > 0 {
 		text += " and " + strconv.Itoa(more) + " more"
 	}
-	e.warn(providers.WarnAdjusted, paths[0], "the platform cut what was too long for the model: "+text+
-		"; auto_truncate false makes it an error")
+	// Not bounded like the rest: it is about the answer, and comes last.
+	e.warnings = append(e.warnings, providers.Warning{
+		Code: providers.WarnAdjusted, Param: paths[0],
+		Message: "the platform cut what was too long for the model: " + text + "; auto_truncate false makes it an error",
+	})
 }
 
 // embedExchange is one request with its answer.

@@ -35,8 +35,8 @@ type request struct {
 type outgoing struct {
 	// header goes on top of the target's; nil for none.
 	header http.Header
-	// warnings say what could not be said.
-	warnings []providers.Warning
+	// remarks say what could not be said.
+	remarks
 	// audio is the container that audio is wanted in, "" as it comes.
 	audio string
 	// thinks says that thinking was switched on, for models that do not by

@@ -1,10 +1,8 @@
 package vertex
 
 import (
-	"slices"
 	"strconv"
 
-	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -12,7 +10,7 @@ import (
 // on the platform. Each member name is told once, with the first place it was
 // found at: a habit of the caller repeats in every message.
 func (e *geminiEncoder) leftovers() {
-	l := leftovers{e: e}
+	l := leftovers{&e.out.remarks}
 	for i := range e.q.Messages {
 		l.message(i, &e.q.Messages[i])
 	}
@@ -23,7 +21,7 @@ func (e *geminiEncoder) leftovers() {
 }
 
 // settings looks into the objects of the request that have fields of their own.
-func (l *leftovers) settings(q *providers.ChatCompletionRequest) {
+func (l leftovers) settings(q *providers.ChatCompletionRequest) {
 	if q.StreamOptions != nil {
 		l.unknown("stream_options", q.StreamOptions.Extra)
 	}
@@ -43,27 +41,24 @@ func (l *leftovers) settings(q *providers.ChatCompletionRequest) {
 		return
 	}
 	if s.Description != "" {
-		l.tell("response_format.json_schema", "description")
+		l.leftOut("response_format.json_schema", "description")
 	}
 	if len(s.Schema) > 0 { // else the members are the schema
 		l.unknown("response_format.json_schema", s.Extra)
 	}
 }
 
-type leftovers struct {
-	e    *geminiEncoder
-	told []string // of which there are maxWarnings at most
-}
+type leftovers struct{ *remarks }
 
-func (l *leftovers) message(i int, m *providers.Message) {
+func (l leftovers) message(i int, m *providers.Message) {
 	if len(m.Extra) > 0 {
 		l.messageExtra(i, m)
 	}
 	if m.Audio != nil { // annotations are remarks on the text, which is sent
-		l.tell(messagePath(i, ""), "audio")
+		l.leftOut(messagePath(i, ""), "audio")
 	}
 	if m.Name != "" && m.Role != providers.RoleTool { // a result has its call's name
-		l.tell(messagePath(i, ""), "name")
+		l.leftOut(messagePath(i, ""), "name")
 	}
 	parts := m.Content.Parts()
 	for j := range parts {
@@ -81,7 +76,7 @@ func (l *leftovers) message(i int, m *providers.Message) {
 }
 
 // messageExtra knows what the role's messages may have beyond the schema.
-func (l *leftovers) messageExtra(i int, m *providers.Message) {
+func (l leftovers) messageExtra(i int, m *providers.Message) {
 	path := messagePath(i, "")
 	switch m.Role {
 	case providers.RoleAssistant:
@@ -96,7 +91,7 @@ func (l *leftovers) messageExtra(i int, m *providers.Message) {
 }
 
 // native looks into extra_content, of which the platform's own object is known.
-func (l *leftovers) native(path string, extra providers.Extra, known ...string) {
+func (l leftovers) native(path string, extra providers.Extra, known ...string) {
 	raw, ok := extra.Get("extra_content")
 	if !ok {
 		return
@@ -106,7 +101,7 @@ func (l *leftovers) native(path string, extra providers.Extra, known ...string) 
 	l.unknown(below(path, "google"), googleExtra(extra), known...)
 }
 
-func (l *leftovers) part(i, j int, p *providers.ContentPart) {
+func (l leftovers) part(i, j int, p *providers.ContentPart) {
 	if len(p.Extra) > 0 {
 		known := partMembers
 		switch {
@@ -126,10 +121,10 @@ func (l *leftovers) part(i, j int, p *providers.ContentPart) {
 	}
 }
 
-func (l *leftovers) tool(i int, t *providers.Tool) {
+func (l leftovers) tool(i int, t *providers.Tool) {
 	f := &t.Function
 	if f.Strict != nil && *f.Strict {
-		l.tell(toolPath(i, ""), "strict")
+		l.leftOut(toolPath(i, ""), "strict")
 	}
 	if len(t.Extra) > 0 && namesFunction(t) { // else options of a platform tool
 		l.unknown("tools["+strconv.Itoa(i)+"]", t.Extra)
@@ -137,35 +132,4 @@ func (l *leftovers) tool(i int, t *providers.Tool) {
 	if len(f.Extra) > 0 {
 		l.unknown(toolPath(i, ""), f.Extra)
 	}
-}
-
-// unknown tells of the members of extra that are not among the known ones and
-// say anything.
-func (l *leftovers) unknown(path string, extra providers.Extra, known ...string) {
-	for name, value := range jsonx.Members(extra) {
-		if !slices.Contains(known, name) && !saysNothing(value) {
-			l.tell(path, name)
-		}
-	}
-}
-
-func (l *leftovers) tell(path, name string) {
-	if slices.Contains(l.told, name) {
-		return
-	}
-	if len(l.told) == maxWarnings {
-		l.e.untold++
-		return
-	}
-	l.told = append(l.told, name)
-	l.e.warnf(providers.WarnUnknown, below(path, name), "left out: the platform does not know it")
-}
-
-// saysNothing reports whether a value is what clients send for "not given".
-func saysNothing(value []byte) bool {
-	switch string(value) {
-	case "null", `""`, "[]", "{}", "false":
-		return true
-	}
-	return false
 }

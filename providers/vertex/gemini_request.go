@@ -66,42 +66,14 @@ type geminiEncoder struct {
 	systems int                  // number of system messages
 	extra   []member             // members beyond the schema
 	tooled  bool                 // tools were written
-	untold  int                  // warnings beyond maxWarnings
 
 	schemas   *schema.Cache
 	maxInline int        // Config.MaxInlineBytes
 	tally     mediaTally // of the media so far
 }
 
-// maxWarnings bounds what the caller is told of one request, and maxWarned the
-// bytes of a path in it, which may hold names of the caller's.
-const (
-	maxWarnings = 128
-	maxWarned   = 256
-)
-
-func (e *geminiEncoder) warn(w providers.Warning) {
-	if len(e.out.warnings) >= maxWarnings {
-		e.untold++
-		return
-	}
-	if len(w.Param) > maxWarned {
-		w.Param = strings.ToValidUTF8(w.Param[:maxWarned], "") + "…"
-	}
-	e.out.warnings = append(e.out.warnings, w)
-}
-
-// countUntold says how many warnings there were no room for.
-func (e *geminiEncoder) countUntold() {
-	if e.untold > 0 {
-		e.out.warnings = append(e.out.warnings, providers.Warning{
-			Code: providers.WarnUnknown, Message: strconv.Itoa(e.untold) + " more warnings are not listed",
-		})
-	}
-}
-
 func (e *geminiEncoder) warnf(code, param, message string) {
-	e.warn(providers.Warning{Code: code, Param: param, Message: message})
+	e.out.warn(code, param, message)
 }
 
 func (e *geminiEncoder) request() error {
@@ -124,7 +96,7 @@ func (e *geminiEncoder) request() error {
 		}
 	}
 	e.leftovers()
-	e.countUntold()
+	e.out.countUntold()
 	e.w.EndObject()
 	return e.w.Err()
 }

@@ -83,7 +83,7 @@ func (e *openEncoder) blocks(i int, m *providers.Message) {
 		case providers.PartThinking, providers.PartRedactedThinking:
 			e.dropThought(messagePath(i, "content_blocks["+strconv.Itoa(j)+"]"))
 		default:
-			e.warnOnce("block", providers.WarnDroppedBlock, messagePath(i, "content_blocks["+strconv.Itoa(j)+"]"),
+			e.out.warnOnce("block", providers.WarnDroppedBlock, messagePath(i, "content_blocks["+strconv.Itoa(j)+"]"),
 				"what the model gave besides text is not sent back to this family of models")
 		}
 	}
@@ -91,7 +91,7 @@ func (e *openEncoder) blocks(i int, m *providers.Message) {
 }
 
 func (e *openEncoder) dropThought(path string) {
-	e.warnOnce("thought", providers.WarnDroppedBlock, path, "thinking is not sent back to this family of models")
+	e.out.warnOnce("thought", providers.WarnDroppedBlock, path, "thinking is not sent back to this family of models")
 }
 
 // parts returns the parts as they are sent, or nil when nothing changes.
@@ -131,7 +131,7 @@ func (e *openEncoder) part(i, j int, p *providers.ContentPart) (keep, changed bo
 		own := *p.ImageURL
 		own.MimeType = ""
 		p.ImageURL, changed = &own, true
-		e.warnOnce("mime_type", providers.WarnUnsupported, partPath(i, j, "image_url.mime_type"),
+		e.out.warnOnce("mime_type", providers.WarnUnsupported, partPath(i, j, "image_url.mime_type"),
 			"left out: these models take the type that the URL or its server says")
 	}
 	if e.family != familyMistral {
@@ -186,7 +186,7 @@ func (e *openEncoder) toolCalls(i int, m *providers.Message) (changed bool) {
 		}
 		if own.Function.ThoughtSignature != "" {
 			own.Function.ThoughtSignature = ""
-			e.warnOnce("signature", providers.WarnDroppedBlock, messagePath(i, "tool_calls["+strconv.Itoa(j)+"].function.thought_signature"),
+			e.out.warnOnce("signature", providers.WarnDroppedBlock, messagePath(i, "tool_calls["+strconv.Itoa(j)+"].function.thought_signature"),
 				"thought signatures are not sent to this family of models")
 		}
 		if e.family == familyMistral {
@@ -273,14 +273,14 @@ func (e *openEncoder) leftovers(i int, m *providers.Message) (changed bool) {
 	}
 	if m.Audio != nil {
 		m.Audio, changed = nil, true
-		e.warnOnce("audio", providers.WarnDroppedBlock, messagePath(i, "audio"), "what a model spoke is not sent back to this family of models")
+		e.out.warnOnce("audio", providers.WarnDroppedBlock, messagePath(i, "audio"), "what a model spoke is not sent back to this family of models")
 	}
 	if e.family != familyMistral {
 		return changed
 	}
 	if m.Name != "" && m.Role != providers.RoleTool {
 		m.Name, changed = "", true
-		e.warnOnce("name", providers.WarnUnknown, messagePath(i, "name"), "left out: Mistral's API does not know it")
+		e.out.warnOnce("name", providers.WarnUnknown, messagePath(i, "name"), "left out: Mistral's API does not know it")
 	}
 	if len(m.Extra) > 0 {
 		e.unknown(messagePath(i, ""), &m.Extra, "prefix")
@@ -296,7 +296,7 @@ func (e *openEncoder) unknown(path string, extra *providers.Extra, known ...stri
 		if slices.Contains(known, name) {
 			kept = jsonx.AppendMember(kept, name, value)
 		} else if !saysNothing(value) {
-			e.warnOnce("unknown "+name, providers.WarnUnknown, path+name, "left out: Mistral's API does not know it")
+			e.out.warnOnce("unknown "+name, providers.WarnUnknown, path+name, "left out: Mistral's API does not know it")
 		}
 	}
 	*extra = kept

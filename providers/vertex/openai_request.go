@@ -26,6 +26,7 @@ func (openFamily) encode(in *request, out *outgoing, buf []byte) ([]byte, error)
 			return buf, err
 		}
 	}
+	out.countUntold()
 	return e.q.AppendJSON(buf[:0])
 }
 
@@ -49,21 +50,11 @@ type openEncoder struct {
 	in     *request
 	out    *outgoing
 	family familyID
-	told   []string   // what was warned of, once for the whole request
 	calls  []openWait // of the last assistant turn
 }
 
 func (e *openEncoder) warnf(code, param, message string) {
-	e.out.warnings = append(e.out.warnings, providers.Warning{Code: code, Param: param, Message: message})
-}
-
-// warnOnce warns of a habit of the caller, which repeats in every message, with
-// the first place it was found at.
-func (e *openEncoder) warnOnce(habit, code, param, message string) {
-	if !slices.Contains(e.told, habit) {
-		e.told = append(e.told, habit)
-		e.warnf(code, param, message)
-	}
+	e.out.warn(code, param, message)
 }
 
 // members settles the members that have a field of their own.
@@ -94,7 +85,7 @@ func (e *openEncoder) members() error {
 	}
 	if len(q.Labels)+len(e.in.target.Labels) > 0 {
 		q.Labels = nil
-		e.out.warnings = append(e.out.warnings, labelsWarning())
+		e.out.add(labelsWarning())
 	}
 	q.Stream = e.in.stream
 	switch options := q.StreamOptions; {

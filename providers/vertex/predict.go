@@ -45,7 +45,7 @@ func (f predictFamily) encode(in *request, out *outgoing, buf []byte) ([]byte, e
 		return buf, badPlace("predictors", "a predictor needs both functions, Request and Answer")
 	}
 	if len(in.chat.Labels)+len(in.target.Labels) > 0 {
-		out.warnings = append(out.warnings, labelsWarning())
+		out.add(labelsWarning())
 	}
 	body, err := f.own.Request(in.chat)
 	switch {
