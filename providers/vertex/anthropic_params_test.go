@@ -1,7 +1,6 @@
 package vertex
 
 import (
-	"encoding/json"
 	"errors"
 	"maps"
 	"net/url"
@@ -18,19 +17,7 @@ import (
 // what the platform would say.
 func encodeClaude(t *testing.T, name string, members ...string) (string, outgoing, error) {
 	t.Helper()
-	text := `{"model":"m"`
-	if !slices.ContainsFunc(members, func(m string) bool { return strings.HasPrefix(m, `"messages"`) }) {
-		members = append([]string{`"messages":[{"role":"user","content":"hi"}]`}, members...)
-	}
-	for _, m := range members {
-		if m != "" {
-			text += "," + m
-		}
-	}
-	q := new(providers.ChatCompletionRequest)
-	if err := json.Unmarshal([]byte(text+"}"), q); err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
+	q := requestOf(t, members)
 	facts, known := catalog.DefaultModels().Lookup("anthropic", name)
 	if !known {
 		t.Fatalf("no row for %s", name)
@@ -43,7 +30,7 @@ func encodeClaude(t *testing.T, name string, members ...string) (string, outgoin
 	body, err := claudeFamily{}.encode(&in, &out, nil)
 	if err == nil {
 		if err := CheckClaudeBody(name, body); err != nil {
-			t.Errorf("%s\n%s\n%v", text, body, err)
+			t.Errorf("%q\n%s\n%v", members, body, err)
 		}
 	}
 	return string(body), out, err

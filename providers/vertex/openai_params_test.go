@@ -24,19 +24,7 @@ var openFamilies = map[string]string{
 // encodeOpen encodes a request with the members to the model.
 func encodeOpen(t *testing.T, ref string, table *catalog.Models, members ...string) (string, []providers.Warning, error) {
 	t.Helper()
-	text := `{"model":"m"`
-	if !slices.ContainsFunc(members, func(m string) bool { return strings.HasPrefix(m, `"messages"`) }) {
-		members = append([]string{`"messages":[{"role":"user","content":"hi"}]`}, members...)
-	}
-	for _, m := range members {
-		if m != "" {
-			text += "," + m
-		}
-	}
-	q := new(providers.ChatCompletionRequest)
-	if err := json.Unmarshal([]byte(text+"}"), q); err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
+	q := requestOf(t, members)
 	before, err := json.Marshal(q)
 	if err != nil {
 		t.Fatal(err)

@@ -211,7 +211,8 @@ func encodeMembers(t *testing.T, members ...string) (string, []providers.Warning
 	return encodeMembersFor(t, "gemini-2.5-flash", members...)
 }
 
-func encodeMembersFor(t *testing.T, name string, members ...string) (string, []providers.Warning, error) {
+// requestOf is a request that has the members, and says hi unless they say more.
+func requestOf(t *testing.T, members []string) *providers.ChatCompletionRequest {
 	t.Helper()
 	text := `{"model":"m"`
 	if !slices.ContainsFunc(members, func(m string) bool { return strings.HasPrefix(m, `"messages"`) }) {
@@ -226,6 +227,12 @@ func encodeMembersFor(t *testing.T, name string, members ...string) (string, []p
 	if err := json.Unmarshal([]byte(text+"}"), q); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
+	return q
+}
+
+func encodeMembersFor(t *testing.T, name string, members ...string) (string, []providers.Warning, error) {
+	t.Helper()
+	q := requestOf(t, members)
 	facts, _ := catalog.DefaultModels().Lookup("google", name)
 	m := model{publisher: "google", name: name, facts: facts}
 	body, warnings, err := encodeFor(&m, q)
