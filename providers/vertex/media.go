@@ -47,6 +47,8 @@ func (s *mediaSource) parse() (m media, fault string) {
 	switch {
 	case !s.bare:
 		return media{}, "give a gs:// or https URL, or a data URI such as data:image/png;base64,…"
+	case s.ref == "":
+		return media{}, "there is no data: give base64, a data URI, or a gs:// or https URL"
 	case !isBase64Text(s.ref):
 		return media{}, "the data is not base64: give base64 in one line, a data URI, or a gs:// or https URL"
 	}

@@ -302,6 +302,9 @@ func FuzzMedia(f *testing.F) {
 		f.Add(s, "", "", "", true, false)
 		f.Add(s, "image/png", "a.pdf", "wav", false, true)
 	}
+	f.Add("", "image/png", "", "", true, false)
+	f.Add("AAAA", "d/\xff!", "", "", true, false)
+	f.Add("AAAA", "d/a\nb", "", "", true, false)
 	f.Fuzz(func(t *testing.T, ref, mime, name, format string, bare, audio bool) {
 		src := mediaSource{ref: ref, mime: mime, name: name, format: audioFormats[format], bare: bare, audio: audio}
 		m, fault := src.parse()

@@ -173,10 +173,15 @@ func canonicalType(mime string) string {
 	return mime
 }
 
-// isType reports whether s has the form of a media type.
+// isType reports whether s has the form of a media type: two names of visible
+// ASCII.
+//
+// Source: https://www.rfc-editor.org/rfc/rfc6838#section-4.2
 func isType(s string) bool {
 	family, name, ok := strings.Cut(s, "/")
-	return ok && family != "" && name != "" && !strings.ContainsAny(s, " ,\"\\")
+	return ok && family != "" && name != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || r == ',' || r == '"' || r == '\\'
+	})
 }
 
 // typeOfName infers the media type from the extension of a path or file name.
