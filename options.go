@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/b650d4bf/gateway/internal/pipeline"
+	"github.com/b650d4bf/gateway/providers"
 	"github.com/b650d4bf/gateway/providers/vertex"
 )
 
@@ -37,10 +38,10 @@ func WithMaxInlineBytes(n int) ClientOption {
 }
 
 // SignatureMemory bounds what a client remembers of thought signatures.
-type SignatureMemory = vertex.SignatureMemory
+type SignatureMemory = providers.SignatureMemory
 
 // SignatureStats counts what became of thought signatures.
-type SignatureStats = vertex.SignatureStats
+type SignatureStats = providers.SignatureStats
 
 // WithSignatureMemory bounds the memory from which a tool call gets its thought
 // signature again, when the conversation comes back without it: many OpenAI
@@ -119,10 +120,10 @@ func WithPublishers(list ...Publisher) ClientOption {
 
 // Predictor speaks to a self-deployed endpoint that has predict and no chat
 // completions.
-type Predictor = vertex.Predictor
+type Predictor = providers.Predictor
 
 // Prediction is an answer of a [Predictor].
-type Prediction = vertex.Prediction
+type Prediction = providers.Prediction
 
 // WithPredictor sets how to speak to the self-deployed endpoint of that name.
 // Endpoints without a predictor are spoken to in the OpenAI schema.

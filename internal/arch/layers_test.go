@@ -32,10 +32,11 @@ var layers = []layer{
 	{"catalog", []string{"internal/jsonx"}, nil},
 	{"providers", []string{"internal/jsonx"}, []string{authTypes}},
 	{"internal/transport", []string{"providers", "internal/jsonx"}, nil},
-	{"providers/vertex", []string{
+	{"internal/engine", []string{
 		"providers", "catalog", "internal/wire/...", "internal/schema", "internal/sse", "internal/transport", "internal/vault",
 		"internal/jsonx",
 	}, []string{authTypes}},
+	{"providers/vertex", []string{"providers", "catalog", "internal/engine", "internal/jsonx"}, nil},
 	{"providers/vertex/vertextest", nil, nil},
 	{"providers/providertest", []string{"providers"}, []string{authTypes}},
 	{"internal/pipeline", []string{"providers", "catalog", "internal/gcpauth"}, []string{authTypes, zap}},
@@ -53,7 +54,7 @@ var layers = []layer{
 // doors are packages of the standard library that only some directories may
 // import: with a second user, what they are kept for would be done twice.
 var doors = map[string][]string{
-	"encoding/json": {"catalog", "internal/gcpauth", "providers", "providers/vertex/vertextest", "structured", "examples/..."},
+	"encoding/json": {"catalog", "internal/gcpauth", "internal/testkit", "providers", "providers/vertex/vertextest", "structured", "examples/..."},
 	"unsafe":        {"internal/jsonx"},
 	"testing":       {"internal/testkit", "providers/providertest"},
 	"flag":          {"internal/testkit", "examples/..."},

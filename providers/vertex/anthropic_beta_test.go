@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/b650d4bf/gateway/internal/testkit"
 	"github.com/b650d4bf/gateway/providers"
 	"github.com/b650d4bf/gateway/providers/vertex"
 )
@@ -171,7 +172,7 @@ func TestRefusedThinkingIsLeftOut(t *testing.T) {
 		member(rt.bodies[1], "thinking") != `{"type":"disabled"}` {
 		t.Errorf("%s", strings.Join(rt.bodies, "\n"))
 	}
-	if err := vertex.CheckClaudeBody(model, []byte(rt.bodies[1])); err != nil {
+	if err := testkit.CheckClaudeBody(model, []byte(rt.bodies[1])); err != nil {
 		t.Error(err)
 	}
 	var codes []string

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/b650d4bf/gateway/providers/vertex"
+	"github.com/b650d4bf/gateway/internal/testkit"
 )
 
 // claudeWishes are the ways to ask for thinking, beside those of Gemini.
@@ -44,7 +44,7 @@ func TestThePlatformTakesTheThinkingOfEveryClaude(t *testing.T) {
 						t.Errorf("%s%s: %v", wish, context, err)
 						continue
 					}
-					if err := vertex.CheckClaudeBody(model, rt.sent); err != nil {
+					if err := testkit.CheckClaudeBody(model, rt.sent); err != nil {
 						t.Errorf("%s%s: %v in %s", wish, context, err, rt.sent)
 					}
 				}

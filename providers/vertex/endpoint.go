@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/b650d4bf/gateway/internal/engine"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -34,15 +35,15 @@ func writeHost(b *strings.Builder, region, universe string) {
 // endpoint builds the URL of a method of the model, such as
 // https://HOST/v1/projects/P/locations/L/publishers/google/models/M:verb. Host
 // and path share one string.
-func endpoint(t *providers.Target, m *model, verb, query string) (*url.URL, error) {
-	if m.resource == "" {
+func endpoint(t *providers.Target, m *engine.Model, verb, query string) (*url.URL, error) {
+	if m.Resource == "" {
 		if err := checkPlace(t); err != nil {
 			return nil, err
 		}
 	}
 	region := t.Region
-	if m.resource != "" {
-		region = m.location // host and path must agree
+	if m.Resource != "" {
+		region = m.Location // host and path must agree
 	}
 	u := &url.URL{Scheme: "https", RawQuery: query}
 	var b strings.Builder
@@ -59,10 +60,10 @@ func endpoint(t *providers.Target, m *model, verb, query string) (*url.URL, erro
 	if prefix := u.Path; prefix != "" {
 		b.WriteString(prefix)
 	}
-	if m.version == "" {
+	if m.Version == "" {
 		b.WriteString("/v1/")
 	} else {
-		b.WriteString("/" + m.version + "/")
+		b.WriteString("/" + m.Version + "/")
 	}
 	writeResource(&b, t, m)
 	if verb != "" && verb[0] != '/' { // else a path below the resource
@@ -75,17 +76,17 @@ func endpoint(t *providers.Target, m *model, verb, query string) (*url.URL, erro
 
 // writeResource writes the resource name of the model, or, of an open one, that
 // of the endpoint which all of them share.
-func writeResource(b *strings.Builder, t *providers.Target, m *model) {
-	if m.family == familyOpen || m.family == familyEndpoint {
+func writeResource(b *strings.Builder, t *providers.Target, m *engine.Model) {
+	if m.Family == engine.FamilyOpen || m.Family == engine.FamilyEndpoint {
 		writeEndpoint(b, t, m)
 		return
 	}
-	if m.resource != "" {
-		b.WriteString(m.resource)
+	if m.Resource != "" {
+		b.WriteString(m.Resource)
 		return
 	}
 	for _, s := range [...]string{
-		"projects/", t.ProjectID, "/locations/", t.Region, "/publishers/", m.publisher, "/models/", m.name,
+		"projects/", t.ProjectID, "/locations/", t.Region, "/publishers/", m.Publisher, "/models/", m.Name,
 	} {
 		b.WriteString(s)
 	}

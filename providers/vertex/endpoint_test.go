@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/b650d4bf/gateway/internal/engine"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -78,9 +79,8 @@ func endpointOf(t *providers.Target) (string, error) {
 }
 
 func TestEndpointAsksForTheQueryOfAStream(t *testing.T) {
-	m := model{publisher: "google", name: "m"}
-	verb, query := geminiFamily{}.verb(true)
-	u, err := endpoint(&providers.Target{Region: "global", ProjectID: "p"}, &m, verb, query)
+	m := engine.Model{Publisher: "google", Name: "m", Family: engine.FamilyGemini}
+	u, err := endpoint(&providers.Target{Region: "global", ProjectID: "p"}, &m, "streamGenerateContent", "alt=sse")
 	if err != nil {
 		t.Fatal(err)
 	}

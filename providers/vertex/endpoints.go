@@ -3,12 +3,12 @@ package vertex
 import (
 	"context"
 	"errors"
-	"net/http"
 	"net/url"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/b650d4bf/gateway/internal/engine"
 	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/providers"
 )
@@ -21,71 +21,63 @@ const endpointPublisher = "endpoints"
 const sharedEndpoint = "openapi"
 
 // endpointModel is the model of a self-deployed endpoint.
-func endpointModel(name string) (model, error) {
+func endpointModel(name string) (engine.Model, error) {
 	switch {
 	case !isSegment(name):
-		return model{}, badModel("an endpoint's name has letters, digits and . _ - @ only; " +
+		return engine.Model{}, badModel("an endpoint's name has letters, digits and . _ - @ only; " +
 			"a tuned Gemini is addressed as projects/P/locations/L/endpoints/ID")
 	case name == sharedEndpoint:
-		return model{}, badModel("that is the endpoint of the open models: name the model by its publisher, such as qwen.MODEL")
+		return engine.Model{}, badModel("that is the endpoint of the open models: name the model by its publisher, such as qwen.MODEL")
 	}
-	return model{publisher: endpointPublisher, name: name, family: familyEndpoint}, nil
+	return engine.Model{Publisher: endpointPublisher, Name: name, Family: engine.FamilyEndpoint}, nil
 }
 
 // writeEndpoint writes the resource name of the endpoint that the model is
 // spoken to at.
-func writeEndpoint(b *strings.Builder, t *providers.Target, m *model) {
-	if place, _, ok := strings.Cut(m.resource, "/publishers/"); ok {
+func writeEndpoint(b *strings.Builder, t *providers.Target, m *engine.Model) {
+	if place, _, ok := strings.Cut(m.Resource, "/publishers/"); ok {
 		b.WriteString(place)
 	} else {
 		b.WriteString("projects/" + t.ProjectID + "/locations/" + t.Region)
 	}
 	b.WriteString("/endpoints/")
-	if m.family == familyEndpoint {
-		b.WriteString(m.name)
+	if m.Family == engine.FamilyEndpoint {
+		b.WriteString(m.Name)
 	} else {
 		b.WriteString(sharedEndpoint)
 	}
 }
 
-// endpointFamily returns the wire of a self-deployed endpoint.
-func (p *Provider) endpointFamily(m *model) family {
-	if own, ok := p.predictors[m.name]; ok {
-		return predictFamily{own}
-	}
-	return openFamily{}
-}
-
-// attemptEndpoint sends the request to a self-deployed endpoint: to its own host
+// Locate sends the request to a self-deployed endpoint: to its own host
 // when that is known, else to the region's. An endpoint with a host of its own
 // is refused at the region's; only then is the host looked up, once, so that
 // endpoints without one cost no further request and no further permission.
 //
 // Source: https://cloud.google.com/vertex-ai/docs/predictions/choose-endpoint-type
-func (p *Provider) attemptEndpoint(ctx context.Context, c *call, u *url.URL) error {
-	if c.in.target.BaseURL != "" {
-		return p.attempt(ctx, c, u)
+func (s *site) Locate(ctx context.Context, t *providers.Target, m *engine.Model, u *url.URL, try func(*url.URL) error) error {
+	if t.BaseURL != "" {
+		return try(u)
 	}
 	key := strings.TrimSuffix(u.Host+u.Path, "/chat/completions")
 	shared := *u
-	if host := p.hosts.get(key); host != "" {
+	if host := s.hosts.get(key); host != "" {
 		u.Host = host
-		err := p.attempt(ctx, c, u)
+		err := try(u)
 		if isGone(err) { // deleted, or moved: the next call begins anew
-			p.hosts.forget(key, host)
+			s.hosts.forget(key, host)
 		}
 		return err
 	}
-	err := p.attempt(ctx, c, u)
+	err := try(u)
 	if !wantsOwnHost(err) {
 		return err
 	}
-	host, lookup := p.hosts.find(ctx, key, func() (string, error) { return p.lookUpHost(ctx, c.in.target, &c.in.model, shared) })
+	host, lookup := s.hosts.find(ctx, key, func() (string, error) { return s.lookUpHost(ctx, t, m, shared) })
 	if host == "" {
 		return noHost(err, lookup)
 	}
 	u.Host = host
-	return p.attempt(ctx, c, u)
+	return try(u)
 }
 
 // wantsOwnHost recognises the refusal of an endpoint that has a host of its own.
@@ -112,13 +104,13 @@ func noHost(refusal, lookup error) error {
 }
 
 // lookUpHost asks the platform for the endpoint's own host, "" when it has none.
-func (p *Provider) lookUpHost(ctx context.Context, t *providers.Target, m *model, u url.URL) (string, error) {
+func (s *site) lookUpHost(ctx context.Context, t *providers.Target, m *engine.Model, u url.URL) (string, error) {
 	var path strings.Builder
 	path.WriteString("/v1/")
 	writeEndpoint(&path, t, m)
 	u.Path, u.RawQuery = path.String(), ""
 	enabled, host := false, ""
-	err := p.exchange(ctx, &u, callOf(t, http.MethodGet), func(r *jsonx.Reader) {
+	err := s.engine.Get(ctx, t, &u, func(r *jsonx.Reader) {
 		for r.Object(); r.NextKey(); {
 			switch string(r.Key()) {
 			case "dedicatedEndpointEnabled":

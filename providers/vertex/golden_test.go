@@ -16,7 +16,6 @@ import (
 	"github.com/b650d4bf/gateway/internal/sse"
 	"github.com/b650d4bf/gateway/internal/testkit"
 	"github.com/b650d4bf/gateway/providers"
-	"github.com/b650d4bf/gateway/providers/vertex"
 	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
 )
 
@@ -191,7 +190,7 @@ func TestScenarioBodiesFitThePlatform(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			if s.isClaude() {
-				if err := vertex.CheckClaudeBody(s.request.Model, body); (err != nil) != s.says("refused") {
+				if err := testkit.CheckClaudeBody(s.request.Model, body); (err != nil) != s.says("refused") {
 					t.Errorf("the body does not fit the platform: %v", err)
 				}
 				return
@@ -221,7 +220,7 @@ func TestScenarioAnswersFitThePlatform(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, answer := range s.answers(t) {
 				if s.isClaude() {
-					if err := vertex.CheckClaudeAnswer(answer); err != nil {
+					if err := testkit.CheckClaudeAnswer(answer); err != nil {
 						t.Errorf("%v in %s", err, answer)
 					}
 					continue

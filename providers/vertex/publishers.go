@@ -1,5 +1,7 @@
 package vertex
 
+import "github.com/b650d4bf/gateway/internal/engine"
+
 // Publisher is a publisher of models beyond those that the provider knows.
 type Publisher struct {
 	// Name is the prefix in a model reference: "acme" in acme.rocket-1 and
@@ -27,7 +29,7 @@ const (
 	WireGemini Wire = "gemini"
 )
 
-var wires = map[Wire]familyID{"": familyOpen, WireOpenAI: familyOpen, WireMistral: familyMistral, WireGemini: familyGemini}
+var wires = map[Wire]engine.Family{"": engine.FamilyOpen, WireOpenAI: engine.FamilyOpen, WireMistral: engine.FamilyMistral, WireGemini: engine.FamilyGemini}
 
 // Validate says what is wrong with the row.
 func (p *Publisher) Validate() error {
@@ -50,7 +52,7 @@ func publishersOf(list []Publisher) []publisher {
 	for _, p := range list {
 		row := publisher{name: p.Name, family: wires[p.Wire], as: p.As, version: p.Version}
 		if p.Validate() != nil {
-			row.family = familyNone
+			row.family = engine.FamilyNone
 		}
 		rows = append(rows, row)
 	}

@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/b650d4bf/gateway/internal/wire/openai"
+	"github.com/b650d4bf/gateway/providers"
+)
+
+// maxCalls bounds the tool calls of one choice.
+const maxCalls = 1024
+
+// openCall is one tool call in the making.
+type openCall struct {
+	wire  int    // the server's index
+	id    string // the server's id, "" when it gave none
+	sent  string // the id that was given out
+	named bool
+	args  argsScan
+}
+
+// call adds a tool call, or a piece of one. Servers give calls the same index,
+// or none, and leave ids out: a piece belongs to the call that it can belong to.
+func (s *openChoice) call(delta *providers.Delta, c *openai.Call, whole bool) error {
+	at := -1
+	if !whole {
+		at = s.callOf(c)
+	}
+	piece := providers.ToolCallDelta{Index: at, Function: providers.FunctionCall{Arguments: c.Arguments}, Extra: c.Extra}
+	if at < 0 {
+		if len(s.calls) == maxCalls {
+			return answerError(providers.ErrBadResponse, "the answer has too many tool calls")
+		}
+		own := openCall{wire: c.Index, id: c.ID, sent: c.ID}
+		if own.sent == "" || slices.ContainsFunc(s.calls, func(o openCall) bool { return o.sent == own.sent }) {
+			own.sent = "call_" + randomID()
+		}
+		at = len(s.calls)
+		s.calls = append(s.calls, own)
+		piece.Index, piece.ID, piece.Type = at, own.sent, "function"
+	}
+	own := &s.calls[at]
+	if c.Name != "" && !own.named {
+		own.named, piece.Function.Name = true, c.Name
+	}
+	own.args.feed(c.Arguments)
+	if piece.ID == "" && piece.Function.Name == "" && c.Arguments == "" && len(c.Extra) == 0 {
+		return nil
+	}
+	delta.ToolCalls = append(delta.ToolCalls, piece)
+	return nil
+}
+
+// callOf returns the call that the piece belongs to, or -1 when it begins a new
+// one.
+func (s *openChoice) callOf(c *openai.Call) int {
+	at := len(s.calls) - 1
+	if c.HasIndex {
+		for at >= 0 && s.calls[at].wire != c.Index {
+			at--
+		}
+	}
+	if c.ID != "" {
+		for i := range s.calls {
+			if o := &s.calls[i]; o.id == c.ID && (!c.HasIndex || o.wire == c.Index || c.Name == "") {
+				return i
+			}
+		}
+	}
+	if at < 0 {
+		return -1
+	}
+	own := &s.calls[at]
+	switch {
+	case c.ID != "" && own.id != "": // it has another id
+		return -1
+	case c.Name != "" && own.named && own.args.whole(): // the next one of the same index
+		return -1
+	case c.ID != "":
+		own.id = c.ID
+	}
+	return at
+}
+
+// closeCalls gives calls without any arguments the empty object.
+func (s *openChoice) closeCalls(delta *providers.Delta) {
+	for i := range s.calls {
+		if !s.calls[i].args.begun {
+			delta.ToolCalls = append(delta.ToolCalls, providers.ToolCallDelta{
+				Index: i, Function: providers.FunctionCall{Arguments: "{}"},
+			})
+		}
+	}
+}
+
+// argsScan follows the text of a JSON object to its end, without keeping it.
+type argsScan struct {
+	depth          int
+	begun          bool
+	quoted, escape bool
+}
+
+func (a *argsScan) feed(text string) {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case a.escape:
+			a.escape = false
+		case a.quoted:
+			a.escape = c == '\\'
+			a.quoted = c != '"'
+		case c == '"':
+			a.quoted, a.begun = true, true
+		case c == '{' || c == '[':
+			a.depth++
+			a.begun = true
+		case c == '}' || c == ']':
+			a.depth--
+		case c != ' ' && c != '\n' && c != '\r' && c != '\t':
+			a.begun = true
+		}
+	}
+}
+
+// whole reports whether the object has ended.
+func (a *argsScan) whole() bool { return a.begun && a.depth <= 0 && !a.quoted }
