@@ -18,6 +18,9 @@ type Model struct {
 	// the API version there, "" for v1.
 	Family  Family
 	Version string
+	// Own says that the vendor's own service has the model, not Vertex AI: what
+	// the two take differs.
+	Own bool
 	// Predictor speaks for an endpoint without chat completions; nil for others.
 	Predictor *providers.Predictor
 
