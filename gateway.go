@@ -60,6 +60,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -118,7 +119,7 @@ func New(opts ...ClientOption) (*Client, error) {
 	}
 	cfg.platform.ConnectTimeout = cfg.settings.Timeouts.Connect
 	platform := vertex.New(cfg.platform)
-	engine := pipeline.New(append([]Provider{platform}, cfg.providers...)...)
+	engine := pipeline.New(slices.Concat([]Provider{platform}, cfg.direct(), cfg.providers)...)
 	err := cfg.addCredentials(engine.Sources())
 	if cfg.settings.Catalog != nil {
 		err = errors.Join(err, engine.CheckCatalog(cfg.settings.Catalog))

@@ -56,8 +56,15 @@ type Entry struct {
 	// among them: credentials have members of their own.
 	Headers map[string]Secret
 
-	// At most one of the following four is set. None means that each request
-	// brings its own access token.
+	// APIVersion is the version that an openai-compatible server is asked for in
+	// the query, as "api-version", for those that want one.
+	APIVersion string
+
+	// At most one of the following five is set. None means that each request
+	// brings its own access token, unless the provider is one with an API key.
+
+	// APIKey is the key of a provider that is asked with one, such as "anthropic".
+	APIKey Secret
 
 	// ServiceAccountFile is the path of a service account key. [Open] resolves a
 	// relative one against the folder of the catalog file.

@@ -16,8 +16,8 @@ const maxSize = 16 << 20
 // members lists the members of an entry in the order of the documentation.
 func members() []string {
 	return []string{
-		"provider", "project_id", "region", "base_url", "universe_domain", "quota_project", "headers",
-		"service_account_file", "service_account_json", "access_token", "auth",
+		"provider", "project_id", "region", "base_url", "universe_domain", "quota_project", "headers", "api_version",
+		"api_key", "service_account_file", "service_account_json", "access_token", "auth",
 	}
 }
 
@@ -138,9 +138,9 @@ func (p *problems) entry(m member) Entry {
 	e := Entry{Slug: m.name}
 	text := map[string]*string{
 		"provider": &e.Provider, "project_id": &e.ProjectID, "region": &e.Region, "base_url": &e.BaseURL,
-		"universe_domain": &e.UniverseDomain, "quota_project": &e.QuotaProject,
+		"universe_domain": &e.UniverseDomain, "quota_project": &e.QuotaProject, "api_version": &e.APIVersion,
 		"service_account_file": &e.ServiceAccountFile, "auth": &e.Auth,
-		"access_token": (*string)(&e.AccessToken),
+		"access_token": (*string)(&e.AccessToken), "api_key": (*string)(&e.APIKey),
 	}
 	for _, f := range p.object(path, m.raw) {
 		at := join(path, f.name)

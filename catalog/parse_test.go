@@ -20,6 +20,7 @@ func TestParseReadsEveryMember(t *testing.T) {
 			"universe_domain":"example-tpc.goog","quota_project":"123456"},
 		"sa":{"provider":"vertex-ai","service_account_json":` + key + `},
 		"tok.1":{"provider":"vertex-ai","access_token":"ya29.abc"},
+		"azure":{"provider":"openai-compatible","api_key":"k","api_version":"2024-10-21"},
 		"adc":{"provider":"vertex-ai","auth":"application_default"},
 		"proxy_2":{"provider":"other-1","auth":"none","base_url":"http://127.0.0.1:8080"},
 		"bare":{"provider":"vertex-ai"}
@@ -29,6 +30,7 @@ func TestParseReadsEveryMember(t *testing.T) {
 	}
 	want := []catalog.Entry{
 		{Slug: "adc", Provider: "vertex-ai", Auth: "application_default"},
+		{Slug: "azure", Provider: "openai-compatible", APIKey: "k", APIVersion: "2024-10-21"},
 		{Slug: "bare", Provider: "vertex-ai"},
 		{Slug: "proxy_2", Provider: "other-1", Auth: "none", BaseURL: "http://127.0.0.1:8080"},
 		{Slug: "sa", Provider: "vertex-ai", ServiceAccountJSON: key},
@@ -126,6 +128,8 @@ func TestParseErrorsKeepSecrets(t *testing.T) {
 		`{"providers":{"a":{"access_token":"` + canary + "\x01" + `"`,
 		entry(`"access_token":"Bearer ` + canary + `"`),
 		entry(`"access_token":["` + canary + `"]`),
+		entry(`"api_key":"` + canary + `\n"`),
+		entry(`"api_key":{"` + canary + `":1}`),
 		entry(`"base_url":"https://u:` + canary + `@h/"`),
 		entry(`"base_url":"https://h/?key=` + canary + `"`),
 		entry(`"base_url":"%zz` + canary + `"`),

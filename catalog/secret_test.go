@@ -17,7 +17,7 @@ const canary = "CANARY-4f1d"
 // secretEntry has the canary in every member that is secret.
 func secretEntry() catalog.Entry {
 	return catalog.Entry{
-		Slug: "vx", Provider: "vertex-ai", AccessToken: canary, ServiceAccountJSON: canary,
+		Slug: "vx", Provider: "vertex-ai", AccessToken: canary, ServiceAccountJSON: canary, APIKey: canary,
 		Headers: map[string]catalog.Secret{"x-key": canary},
 	}
 }

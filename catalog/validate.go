@@ -71,6 +71,9 @@ func (p *problems) place(path string, e *Entry) {
 	if e.BaseURL != "" {
 		p.baseURL(join(path, "base_url"), e.BaseURL)
 	}
+	if e.APIVersion != "" && !made(e.APIVersion, lower+digits+"-.", maxName) {
+		p.add(join(path, "api_version"), `is made of lower-case letters, digits, '-' and '.', such as "2024-10-21"`)
+	}
 }
 
 // baseURL never repeats the address: a mistaken one may hold a password.
@@ -118,6 +121,7 @@ func (p *problems) headerRules(path string, headers map[string]Secret) {
 func (p *problems) credentials(path string, e *Entry) {
 	var given []string
 	for _, form := range []struct{ name, value string }{
+		{"api_key", e.APIKey.Reveal()},
 		{"service_account_file", e.ServiceAccountFile},
 		{"service_account_json", e.ServiceAccountJSON.Reveal()},
 		{"access_token", e.AccessToken.Reveal()},
@@ -135,6 +139,9 @@ func (p *problems) credentials(path string, e *Entry) {
 	}
 	if token := e.AccessToken.Reveal(); strings.ContainsFunc(token, notVisible) {
 		p.add(join(path, "access_token"), `must be the bare token, without spaces and without "Bearer"`)
+	}
+	if key := e.APIKey.Reveal(); strings.ContainsFunc(key, notVisible) {
+		p.add(join(path, "api_key"), "must be the bare key, without spaces and line breaks")
 	}
 	if key := e.ServiceAccountJSON.Reveal(); key != "" {
 		p.serviceAccount(join(path, "service_account_json"), key)

@@ -117,6 +117,10 @@ func TestNewChecksAddressesAndSecrets(t *testing.T) {
 		{"key that isn't JSON", key("{"), "providers.vx.service_account_json: must be the JSON of a service account key"},
 		{"key of another type", key(`{"type":"authorized_user"}`), `providers.vx.service_account_json: "type" is ` +
 			`"authorized_user", want "service_account": download a key of a service account, or use "auth": "application_default"`},
+		{"API key with a line break", func(e *catalog.Entry) { e.APIKey = "k\n" }, "providers.vx.api_key: must be the bare key, without spaces and line breaks"},
+		{"version with a query", func(e *catalog.Entry) { e.APIVersion = "1&x=2" },
+			`providers.vx.api_version: is made of lower-case letters, digits, '-' and '.', such as "2024-10-21"`},
+		{"version", func(e *catalog.Entry) { e.APIVersion = "2024-10-21-preview" }, ""},
 		{"path with a NUL", func(e *catalog.Entry) { e.ServiceAccountFile = "a\x00b" },
 			"providers.vx.service_account_file: isn't a path"},
 	})
@@ -127,6 +131,7 @@ func TestNewRefusesTwoCredentials(t *testing.T) {
 		func(e *catalog.Entry) { e.ServiceAccountFile = "k.json" },
 		func(e *catalog.Entry) { e.ServiceAccountJSON = `{"type":"service_account"}` },
 		func(e *catalog.Entry) { e.AccessToken = "t" },
+		func(e *catalog.Entry) { e.APIKey = "k" },
 		func(e *catalog.Entry) { e.Auth = catalog.AuthNone },
 	}
 	for i := range set {

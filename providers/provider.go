@@ -36,6 +36,16 @@ type Provider interface {
 	ChatCompletionStream(ctx context.Context, t *Target, req *ChatCompletionRequest) (ChunkReader, error)
 }
 
+// Keyed is a provider that is asked with an API key, such as a model vendor's
+// own service. Where it is and as whom it is asked is for its catalog entry to
+// say alone: the project, region, base URL and credentials of a client are about
+// another platform, and are not sent to it.
+type Keyed interface {
+	Provider
+	// APIKeyHeader names the header that carries the key.
+	APIKeyHeader() string
+}
+
 // ChunkReader yields the chunks of one streamed answer in order.
 type ChunkReader interface {
 	// Recv returns the next chunk, which belongs to the caller from then on. It
@@ -68,7 +78,11 @@ type Target struct {
 	// UniverseDomain replaces "googleapis.com" in platform hosts; empty means
 	// the public cloud.
 	UniverseDomain string
-	// Token mints access tokens; nil sends none, for a proxy that injects one.
+	// APIVersion is the version that the service is asked for in the query, for
+	// those that want one.
+	APIVersion string
+	// Token mints access tokens, or gives the API key of a [Keyed] provider; nil
+	// sends none, for a proxy that injects one.
 	// A source that is also a [TokenRenewer] is asked for a new token, once,
 	// after the platform refused one with status 401.
 	Token auth.TokenProvider

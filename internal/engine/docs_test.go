@@ -59,26 +59,26 @@ func TestThePageOfTablesIsUpToDate(t *testing.T) {
 // openPage is the page that the tables of the other families make.
 const openPage = "../../docs/open-models.md"
 
-const openHead = `# What becomes of a request to open models, Mistral's and self-deployed endpoints
+const openHead = `# What becomes of a request to open models, Mistral's, self-deployed endpoints and OpenAI's API
 
 Generated from the tables in [` + "`internal/engine`" + `](../internal/engine) and [` + "`catalog`" + `](../catalog); ` + "`go test ./internal/engine -update`" + ` writes it anew.
 What the words for what happens mean is told [on the page of Gemini](gemini.md).
 
-A member that is in no table goes as it is to open models and to endpoints, whose servers differ in what they know, and is left out with a warning for
-Mistral's models. Members of Gemini alone, such as ` + "`safety_settings`" + `, are left out with a warning. Members may also stand within ` + "`extra_body`" + `.
+A member that is in no table goes as it is to open models, to endpoints and other servers, and to OpenAI's API, which differ in what they know, and is left out
+with a warning for Mistral's models. Members of Gemini alone, such as ` + "`safety_settings`" + `, are left out with a warning. Members may also stand within ` + "`extra_body`" + `.
 `
 
 func TestThePageOfOpenModelsIsUpToDate(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(openHead)
-	b.WriteString("\n## Parameters\n\n| member | open models | endpoints | Mistral's | becomes | note | source |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("\n## Parameters\n\n| member | open models | endpoints | Mistral's | OpenAI's | becomes | note | source |\n|---|---|---|---|---|---|---|---|\n")
 	for _, p := range openParams {
 		wire := ""
 		if p.wire != "" {
 			wire = "`" + p.wire + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | [page](%s) |\n", p.name,
-			actionWords[p.open], actionWords[p.endpoint], actionWords[p.mistral], wire, p.note, p.link)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | [page](%s) |\n", p.name,
+			actionWords[p.open], actionWords[p.endpoint], actionWords[p.mistral], actionWords[p.openai], wire, p.note, p.link)
 	}
 	b.WriteString("\n## Models\n\n| publisher | model | thinking is chosen by | thoughts come | source |\n|---|---|---|---|---|\n")
 	for _, m := range catalog.DefaultModels().All() {

@@ -274,7 +274,7 @@ func (p *Engine) translator(m *Model) translator {
 	switch m.Family {
 	case FamilyClaude:
 		return p.claude
-	case FamilyOpen:
+	case FamilyOpen, FamilyOpenAI:
 		return openFamily{}
 	case FamilyMistral:
 		return mistralFamily{}

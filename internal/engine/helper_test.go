@@ -21,6 +21,9 @@ var testFamilies = map[string]Family{
 func (testSite) Name() string { return "test" }
 
 func (testSite) Model(ref string) (Model, error) {
+	if name, own := strings.CutPrefix(ref, "api.openai."); own {
+		return Model{Publisher: "openai-api", Name: name, Family: FamilyOpenAI, Own: true}, nil
+	}
 	publisher, name, ok := strings.Cut(ref, "/")
 	if !ok {
 		publisher, name, ok = strings.Cut(ref, ".")

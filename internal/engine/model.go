@@ -42,7 +42,8 @@ const (
 	FamilyClaude                 // Messages
 	FamilyOpen                   // chat completions of the platform's shared endpoint
 	FamilyMistral                // rawPredict with a body after Mistral's API
-	FamilyEndpoint               // chat completions of a server that has one model
+	FamilyEndpoint               // chat completions of a server that has models of its own
+	FamilyOpenAI                 // chat completions of OpenAI's own API
 )
 
 // tunedBase is the model whose facts a tuned one borrows, whose name does not
@@ -55,7 +56,7 @@ func (m *Model) isTuned() bool { return strings.Count(m.Resource, "/") == 5 }
 // lookup finds the facts of the model and says so when they are borrowed.
 func (m *Model) lookup(table *catalog.Models) []providers.Warning {
 	row, known := table.Lookup(m.Publisher, m.Name)
-	if m.Family == FamilyEndpoint && !known { // its name says nothing
+	if (m.Family == FamilyEndpoint || m.Family == FamilyOpenAI) && !known { // its name says nothing
 		m.facts = new(catalog.Model)
 		return nil
 	}

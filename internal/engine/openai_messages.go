@@ -41,7 +41,7 @@ func (e *openEncoder) messages() error {
 
 // message settles one message, whose lists must not be changed in place.
 func (e *openEncoder) message(i int, m *providers.Message) (changed bool, err error) {
-	if m.Role == providers.RoleDeveloper {
+	if m.Role == providers.RoleDeveloper && e.family != FamilyOpenAI {
 		m.Role, changed = providers.RoleSystem, true
 	}
 	if len(m.ContentBlocks) > 0 {

@@ -19,6 +19,7 @@ import (
 // openFamilies are models of the families that speak the OpenAI schema.
 var openFamilies = map[string]string{
 	"open": "qwen.qwen3-coder-480b-a35b-instruct-maas", "an endpoint": "endpoints.1", "Mistral": "mistralai.mistral-small-2503",
+	"OpenAI": "api.openai.gpt-5",
 }
 
 // encodeOpen encodes a request with the members to the model.
@@ -80,7 +81,7 @@ func TestEveryOpenRowIsWhole(t *testing.T) {
 		if u, err := url.ParseRequestURI(p.link); err != nil || u.Scheme != "https" {
 			t.Errorf("%s: link %q", p.name, p.link)
 		}
-		for _, a := range []action{p.open, p.endpoint, p.mistral} {
+		for _, a := range []action{p.open, p.endpoint, p.mistral, p.openai} {
 			if a == 0 || (a == forward || a == translate) && p.wire == "" || (a == warn || a == reject) && p.note == "" {
 				t.Errorf("%s: action %d is not told", p.name, a)
 			}
@@ -156,7 +157,7 @@ func checkOpenAction(t *testing.T, p *openParam, what action, before, after stri
 	if changed := before != after; changed != (sent || p.name == "stream") {
 		t.Errorf("changed: %v\n%s\n%s", changed, before, after)
 	}
-	if wire := p.wire; sent && !hasPath(after, wire) && !hasPath(after, "random_"+wire) {
+	if wire := p.wire; sent && !hasPath(after, wire) && !hasPath(after, "random_"+wire) && !(wire == "max_tokens" && hasPath(after, "max_completion_tokens")) {
 		t.Errorf("no %s in %s", wire, after)
 	}
 }

@@ -65,8 +65,12 @@ func (e *openEncoder) members() error {
 		q.Model = m.Publisher + "/" + m.Name
 	case FamilyMistral:
 		q.Model, _, _ = strings.Cut(m.Name, "@")
-	default: // its server knows its model, by a name of its own
-		q.Model = ""
+	case FamilyOpenAI:
+		q.Model = m.Name
+	default: // an endpoint's server knows its model, by a name of its own
+		if q.Model = ""; m.Own {
+			q.Model = m.Name
+		}
 	}
 	if err := e.limits(); err != nil {
 		return err
@@ -132,6 +136,9 @@ func (e *openEncoder) limits() error {
 	}
 	if q.MaxTokens != nil && *q.MaxTokens < 1 {
 		return providers.Invalid(name, "must be 1 or more")
+	}
+	if e.family == FamilyOpenAI { // whose models that reason know no other
+		q.MaxTokens, q.MaxCompletionTokens = nil, q.MaxTokens
 	}
 	return nil
 }

@@ -28,9 +28,9 @@ func (e *openEncoder) reasoning() error {
 		e.effort(want, t.Levels)
 	case t.Switch != "":
 		e.turn(want, t.Switch)
-	case e.family == FamilyEndpoint && thinking == nil:
-		e.q.ReasoningEffort = effort // its server knows
-	case e.family == FamilyEndpoint:
+	case e.knowsItsOwn() && thinking == nil:
+		e.q.ReasoningEffort = effort
+	case e.knowsItsOwn():
 		e.warnf(providers.WarnUnsupported, "thinking", "left out: use reasoning_effort or "+templateArguments+
 			", as the endpoint's server takes them, or give the endpoint a row in the model table")
 	default:
@@ -40,13 +40,19 @@ func (e *openEncoder) reasoning() error {
 	return nil
 }
 
+// knowsItsOwn reports whether the server knows what its models take, and we do
+// not.
+func (e *openEncoder) knowsItsOwn() bool {
+	return e.family == FamilyEndpoint || e.family == FamilyOpenAI
+}
+
 func (e *openEncoder) wantedReasoning(t *providers.Thinking, effort string) (*reasoning, error) {
 	if t == nil {
 		if effort == "" {
 			return nil, nil //nolint:nilnil // nothing is asked for, and that is no error
 		}
 		want, ok := efforts[strings.ToLower(effort)]
-		if !ok && e.family != FamilyEndpoint {
+		if !ok && !e.knowsItsOwn() {
 			return nil, providers.Invalid("reasoning_effort", "must be none, minimal, low, medium, high, xhigh or max")
 		}
 		want.param = "reasoning_effort"

@@ -37,14 +37,37 @@ func (e *Engine) CheckCatalog(c catalog.Catalog) error {
 	var errs []error
 	for _, slug := range c.Slugs() {
 		entry, err := c.Lookup(slug)
-		if err == nil && e.providers[entry.Provider] == nil {
-			err = unknownProvider(&entry)
+		if err == nil {
+			err = e.checkEntry(&entry)
 		}
 		if err != nil && !errors.Is(err, catalog.ErrNotFound) { // it may have gone meanwhile
 			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// checkEntry finds what is wrong with an entry for its provider.
+func (e *Engine) checkEntry(entry *catalog.Entry) error {
+	p := e.providers[entry.Provider]
+	if p == nil {
+		return unknownProvider(entry)
+	}
+	bad := func(member, message string) error {
+		return &providers.Error{Code: providers.ErrInvalidConfig, Param: "providers." + entry.Slug + "." + member, Message: message}
+	}
+	_, keyed := p.(providers.Keyed)
+	switch {
+	case !keyed && entry.APIKey != "":
+		return bad("api_key", "the provider "+entry.Provider+" takes no API key: use service_account_file, service_account_json, access_token or auth")
+	case !keyed && entry.APIVersion != "":
+		return bad("api_version", "the provider "+entry.Provider+" has one version")
+	case keyed && entry.Auth == catalog.AuthDefault, keyed && entry.ServiceAccountFile != "", keyed && entry.ServiceAccountJSON != "":
+		return bad("api_key", "the provider "+entry.Provider+" is asked with an API key, and not with credentials of Google")
+	case keyed && !credentialsOf(entry).given():
+		return bad("api_key", "is required for the provider "+entry.Provider+`; a server that wants none has "auth": "none"`)
+	}
+	return nil
 }
 
 // Serves reports whether the entry's provider is the one that serves settings

@@ -35,6 +35,9 @@ func (e *Engine) resolve(ctx context.Context, client, call *Settings, model stri
 		return unknownProvider(&entry)
 	}
 	r.provider = p
+	if _, keyed := p.(providers.Keyed); keyed {
+		return e.resolveKeyed(client, call, model, &entry, &r.target)
+	}
 	r.target = providers.Target{
 		Slug:           entry.Slug,
 		Provider:       entry.Provider,
@@ -50,6 +53,21 @@ func (e *Engine) resolve(ctx context.Context, client, call *Settings, model stri
 		return err
 	}
 	return e.place(ctx, &r.target)
+}
+
+// resolveKeyed makes the target of a provider that is asked with an API key. Of
+// the client's and the call's settings it has those alone that tell nothing of
+// another platform.
+func (e *Engine) resolveKeyed(client, call *Settings, model string, entry *catalog.Entry, t *providers.Target) error {
+	src, err := e.entryToken(entry)
+	if err != nil {
+		return err
+	}
+	*t = providers.Target{
+		Slug: entry.Slug, Provider: entry.Provider, Model: model, BaseURL: entry.BaseURL, APIVersion: entry.APIVersion,
+		Token: src, Header: headers(client.Header, entry.Headers, call.Header), Timeouts: timeouts(client.Timeouts, call.Timeouts),
+	}
+	return nil
 }
 
 // splitSlug splits @slug/model at the first slash.
@@ -119,12 +137,10 @@ func (e *Engine) token(client, call *Settings, entry *catalog.Entry) (auth.Token
 	if call.Token != nil {
 		return call.Token, nil
 	}
-	src, err := e.sources.entry(entry)
+	src, err := e.entryToken(entry)
 	switch {
-	case errors.Is(err, providers.ErrClosed):
-		return nil, err
 	case err != nil:
-		return nil, &providers.Error{Code: providers.ErrInvalidConfig, Param: "provider", Message: "the catalog entry's credentials can't be used", Err: err}
+		return nil, err
 	case src != nil:
 		return src, nil
 	case client.Token != nil:
@@ -133,6 +149,15 @@ func (e *Engine) token(client, call *Settings, entry *catalog.Entry) (auth.Token
 		return call.FallbackToken, nil
 	}
 	return e.sources.byDefault()
+}
+
+// entryToken returns the entry's own credentials, nil when it has none.
+func (e *Engine) entryToken(entry *catalog.Entry) (auth.TokenProvider, error) {
+	src, err := e.sources.entry(entry)
+	if err != nil && !errors.Is(err, providers.ErrClosed) {
+		err = &providers.Error{Code: providers.ErrInvalidConfig, Param: "provider", Message: "the catalog entry's credentials can't be used", Err: err}
+	}
+	return src, err
 }
 
 // placer is a token source that knows a project and a universe.

@@ -36,18 +36,18 @@ type slugSource struct {
 // credentials are the members of an entry that a source is made of.
 type credentials struct {
 	file, auth, quota, universe string
-	json, token                 catalog.Secret
+	json, token, key            catalog.Secret
 }
 
 func credentialsOf(e *catalog.Entry) credentials {
 	return credentials{
 		file: e.ServiceAccountFile, auth: e.Auth, quota: e.QuotaProject, universe: e.UniverseDomain,
-		json: e.ServiceAccountJSON, token: e.AccessToken,
+		json: e.ServiceAccountJSON, token: e.AccessToken, key: e.APIKey,
 	}
 }
 
 func (c credentials) given() bool {
-	return c.file != "" || c.auth != "" || c.json != "" || c.token != ""
+	return c.file != "" || c.auth != "" || c.json != "" || c.token != "" || c.key != ""
 }
 
 // config says how the source of an entry is made.
@@ -60,6 +60,8 @@ func (c credentials) config() gcpauth.Config {
 		cfg.Kind, cfg.JSON = gcpauth.ServiceAccountJSON, []byte(c.json.Reveal())
 	case c.token != "":
 		cfg.Kind, cfg.AccessToken = gcpauth.AccessToken, c.token.Reveal()
+	case c.key != "":
+		cfg.Kind, cfg.AccessToken = gcpauth.AccessToken, c.key.Reveal()
 	case c.auth == catalog.AuthDefault:
 		cfg.Kind = gcpauth.ApplicationDefault
 	default:

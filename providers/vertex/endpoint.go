@@ -94,13 +94,12 @@ func writeResource(b *strings.Builder, t *providers.Target, m *engine.Model) {
 
 // writeBase takes scheme, host and path prefix of a base URL.
 func writeBase(b *strings.Builder, u *url.URL, base string) error {
-	p, err := url.Parse(base)
-	if err != nil || p.Host == "" || p.Scheme != "https" && p.Scheme != "http" || p.User != nil ||
-		p.RawQuery != "" || p.ForceQuery || p.Fragment != "" || p.RawPath != "" {
-		return badPlace("base_url", "the base URL must be absolute, such as https://example.com, without user, query and fragment")
+	p, err := engine.BaseURL(base)
+	if err != nil {
+		return err
 	}
 	b.WriteString(p.Host)
-	u.Scheme, u.Host, u.Path = p.Scheme, p.Host, strings.TrimRight(p.Path, "/")
+	u.Scheme, u.Host, u.Path = p.Scheme, p.Host, p.Path
 	return nil
 }
 

@@ -337,7 +337,7 @@ func (a answer) render(x *exchange) (response, error) {
 	switch x.route.wire {
 	case wireClaude:
 		return a.renderClaude(x)
-	case wireMaaS, wireServed, wireMistral:
+	case wireMaaS, wireServed, wireMistral, wireOpenAI:
 		return a.renderChat(x)
 	case wirePredict:
 		return a.renderPredictions(x)

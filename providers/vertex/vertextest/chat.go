@@ -59,6 +59,9 @@ func (x *exchange) findChat() error {
 		x.chat.facts, x.chat.served = chatFacts{name: e.ID, reasons: e.Reasons, sees: true, developer: true}, e.Model
 		return nil
 	}
+	if x.route.wire == wireOpenAI {
+		return x.findOpenAI()
+	}
 	name := x.target.called()
 	t := x.target
 	if x.route.wire == wireMaaS {

@@ -36,6 +36,8 @@
 //   - endpoints/ID/chat/completions and endpoints/ID:predict: a model server of a
 //     user, which [WithDeployed] adds. A dedicated endpoint is refused at the
 //     shared hosts, and GET of the endpoint tells its own.
+//   - /v1/chat/completions: OpenAI's own API, with the token as API key. It has
+//     every model but those whose names begin with no-such-model.
 //
 // Faults that a model finds come in the model's envelope; those of the platform,
 // such as a missing token, an unknown model or a quota, in Google's.

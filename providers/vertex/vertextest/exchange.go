@@ -57,8 +57,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		abort()
 	}
-	t, ok := parsePath(r.Method, r.URL.Path)
-	if t.verb == chatVerb && t.model == sharedEndpoint {
+	t, ok := parseOwnPath(r.URL.Path)
+	if !ok {
+		t, ok = parsePath(r.Method, r.URL.Path)
+	}
+	if t.verb == chatVerb && (t.model == sharedEndpoint || t.model == openaiServer) {
 		t.named = namedModel(body)
 	}
 	s.record(Request{
@@ -99,7 +102,11 @@ func (s *Server) respond(x *exchange) (Reply, response) {
 // check applies everything that can refuse the request, in the platform's order:
 // who asks, what is sent, what it is sent to.
 func (x *exchange) check() error {
-	if err := x.checkToken(); err != nil {
+	err := x.checkToken()
+	if x.route.wire == wireOpenAI {
+		err = x.checkOpenAIKey(err)
+	}
+	if err != nil {
 		return err
 	}
 	hasBody := x.route.http == http.MethodPost || x.route.http == http.MethodPatch

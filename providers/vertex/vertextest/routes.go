@@ -67,6 +67,7 @@ const (
 	wireServed       // OpenAI's, of a server on an endpoint
 	wireMistral      // OpenAI's, with Mistral's own members and refusals
 	wirePredict      // instances and predictions
+	wireOpenAI       // OpenAI's, of its own API
 )
 
 // route serves one verb of the models of a publisher, of tuned endpoints or of
@@ -130,6 +131,7 @@ func routes() []route {
 		{publisher: "mistralai", verb: "rawPredict", http: post, rpc: raw, wire: wireMistral, speaks: true, serve: checkChat, answer: ownAnswer},
 		{publisher: "mistralai", verb: "streamRawPredict", http: post, rpc: rawSSE, stream: true, wire: wireMistral, speaks: true, serve: checkChat, answer: ownAnswer},
 		{model: sharedEndpoint, verb: chatVerb, http: post, rpc: chat, wire: wireMaaS, speaks: true, serve: checkChat, answer: ownAnswer},
+		{model: openaiServer, verb: chatVerb, http: post, rpc: chat, wire: wireOpenAI, speaks: true, serve: checkChat, answer: ownAnswer},
 		{verb: chatVerb, http: post, rpc: chat, wire: wireServed, speaks: true, serve: checkChat, answer: ownAnswer},
 		{verb: "predict", http: post, rpc: "PredictionService.Predict", wire: wirePredict, speaks: true, serve: checkPredict, answer: answerPredict},
 		{verb: "getEndpoint", http: http.MethodGet, rpc: "EndpointService.GetEndpoint", serve: checkEndpoint, answer: getEndpoint},
@@ -172,6 +174,14 @@ func endpointVerb(method string, path []string) string {
 		return chatVerb
 	}
 	return ""
+}
+
+// parseOwnPath reads a path of a vendor's own service.
+func parseOwnPath(path string) (target, bool) {
+	if path == openaiPath {
+		return target{version: "v1", model: openaiServer, verb: chatVerb}, true
+	}
+	return target{}, false
 }
 
 // parsePath reads a resource path with a verb, or that of a cache, whose verb is

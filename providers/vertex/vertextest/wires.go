@@ -44,6 +44,9 @@ func (x *exchange) ownError(st *statusError) any {
 		}
 		return e
 	}
+	if x.route.wire == wireOpenAI {
+		return x.openaiError(st)
+	}
 	return chatError{chatFault{Message: st.Message, Type: st.Status, Code: st.Code}}
 }
 

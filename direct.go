@@ -1,0 +1,19 @@
+package gateway
+
+import (
+	"github.com/b650d4bf/gateway/providers/openai"
+)
+
+// direct returns the providers beside the platform: services of model vendors,
+// and servers that speak the OpenAI schema. Catalog entries lead to them.
+func (c *clientConfig) direct() []Provider {
+	p := &c.platform
+	return []Provider{
+		openai.New(openai.Config{
+			Transport: p.Transport, ConnectTimeout: p.ConnectTimeout, Models: p.Models, MaxResponse: p.MaxResponse,
+		}),
+		openai.New(openai.Config{
+			Compatible: true, Transport: p.Transport, ConnectTimeout: p.ConnectTimeout, Models: p.Models, MaxResponse: p.MaxResponse,
+		}),
+	}
+}
