@@ -84,13 +84,15 @@ func (r *Router) admit(n *node, forced bool) (admission, bool) {
 	return a, true
 }
 
-// again renews the leave for a retry.
-func (a *admission) again() {
-	if a.health != nil {
-		a.health.mu.Lock()
-		a.epoch = a.health.epoch
-		a.health.mu.Unlock()
+// again is the leave for a retry, which is no probe.
+func (a admission) again() admission {
+	if a.health == nil {
+		return a
 	}
+	a.health.mu.Lock()
+	defer a.health.mu.Unlock()
+	a.epoch, a.probe = a.health.epoch, false
+	return a
 }
 
 // succeeded notes an answer: it ends a cooldown that the request was sent in.

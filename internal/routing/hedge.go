@@ -18,12 +18,11 @@ type Hedge struct {
 
 // second is the request beside the first one.
 type second[T any] struct {
-	try   Try
-	sent  bool
-	out   T
-	err   error
-	done  chan struct{}
-	skips providers.SkipReason
+	try  Try
+	sent bool
+	out  T
+	err  error
+	done chan struct{}
 }
 
 // The request that answered first.
@@ -41,7 +40,9 @@ func (w *walk[T]) hedged(n *node, a *admission, t *Try) (T, error) {
 	beside, cancelBeside := context.WithCancel(w.ctx)
 	defer cancelBeside()
 	var won atomic.Int32
-	s := &second[T]{done: make(chan struct{})}
+	s := &second[T]{done: make(chan struct{}), try: Try{Leaf: n.Node, Attempt: providers.Attempt{
+		Target: n.target, Retry: t.Attempt.Retry, Hedged: true,
+	}}}
 	timer := time.AfterFunc(n.Hedge.After, func() {
 		defer close(s.done)
 		w.beside(beside, n, *a, s)
@@ -61,11 +62,37 @@ func (w *walk[T]) hedged(n *node, a *admission, t *Try) (T, error) {
 		join()
 	}()
 	out, err := ask(ctx, t, w.try)
+	t.settle(w.outcome(ctx, err))
 	if err == nil && won.CompareAndSwap(0, firstWon) {
 		cancelBeside()
 	}
 	join()
-	return w.settleBoth(a, t, s, won.Load(), out, err)
+	w.note(&t.Attempt)
+	if s.sent || s.try.Attempt.Skipped != "" {
+		w.note(&s.try.Attempt)
+	}
+	if won.Load() == secondWon {
+		t.drop()
+		return s.out, nil
+	}
+	s.try.drop()
+	return out, err
+}
+
+// drop gives up what a try kept for an answer that nobody gets.
+func (t *Try) drop() {
+	if t.kept {
+		t.lease.Done(t.used, nil)
+	}
+}
+
+// outcome is how a request ended, as its target is concerned: one that we
+// cancelled says nothing of it.
+func (w *walk[T]) outcome(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil && w.ctx.Err() == nil {
+		return interrupted()
+	}
+	return err
 }
 
 // beside makes the second request, unless the first has ended or it may not.
@@ -74,18 +101,17 @@ func (w *walk[T]) beside(ctx context.Context, n *node, a admission, s *second[T]
 		return
 	}
 	a.probe = false
-	s.try = Try{Leaf: n.Node, Attempt: providers.Attempt{Target: n.target, Retry: w.current.Attempt.Retry, Hedged: true}}
 	if w.tries >= w.router.maxAttempts {
-		s.skips = providers.SkipMaxAttempts
+		s.try.Attempt.Skipped = providers.SkipMaxAttempts
 		return
 	}
 	lease, _, err := w.lease(n, &a, false)
 	if err != nil {
-		s.skips = providers.SkipLimit
+		s.try.Attempt.Skipped = providers.SkipLimit
 		return
 	}
 	if !w.router.budget.take() {
-		s.skips = providers.SkipRetryBudget
+		s.try.Attempt.Skipped = providers.SkipRetryBudget
 		if lease != nil {
 			lease.permit.undo()
 		}
@@ -95,34 +121,5 @@ func (w *walk[T]) beside(ctx context.Context, n *node, a admission, s *second[T]
 	s.sent = true
 	s.try.lease = lease
 	s.out, s.err = ask(ctx, &s.try, w.try)
-}
-
-// settleBoth notes both requests and returns what came of them: the answer that
-// came first, or else the first request's error.
-func (w *walk[T]) settleBoth(a *admission, t *Try, s *second[T], won int32, out T, err error) (T, error) {
-	own := err
-	if won == secondWon && own != nil {
-		own = interrupted() // by us, which says nothing of the target
-	}
-	t.settle(own)
-	if t.lease != nil && own != nil {
-		*a = t.lease.admission
-	}
-	w.note(&t.Attempt)
-	switch {
-	case s.skips != "":
-		s.try.Attempt.Skipped = s.skips
-		w.note(&s.try.Attempt)
-	case s.sent:
-		other := s.err
-		if won == firstWon && other != nil {
-			other = interrupted()
-		}
-		s.try.settle(other)
-		w.note(&s.try.Attempt)
-	}
-	if won == secondWon {
-		return s.out, nil
-	}
-	return out, err
+	s.try.settle(w.outcome(ctx, s.err))
 }

@@ -203,7 +203,7 @@ func (w *walk[T]) leaf(n *node, force bool) error {
 		if err = sleep(w.ctx, wait, e); err != nil {
 			return err
 		}
-		a.again()
+		a = a.again()
 	}
 }
 
@@ -245,9 +245,6 @@ func (w *walk[T]) once(n *node, a *admission, retry int, wait time.Duration) (T,
 	}
 	out, err := ask(w.ctx, t, w.try)
 	t.settle(err)
-	if lease != nil && err != nil {
-		*a = lease.admission // it knows whether the probe is over
-	}
 	w.note(&t.Attempt)
 	return out, err
 }
