@@ -2,6 +2,7 @@ package routing_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,10 +53,10 @@ func TestHedges(t *testing.T) {
 					tt.change(n, &cfg, &call)
 				}
 				var trail []providers.Attempt
-				begun, asked := time.Now(), 0
+				begun := time.Now()
+				var asked atomic.Int32
 				who, err := routing.Run(t.Context(), routing.New(cfg), compile(t, n), &call, &trail, func(ctx context.Context, _ *routing.Try) (int, error) {
-					asked++ // the requests begin at different times
-					me := asked
+					me := int(asked.Add(1)) // the requests begin at different times
 					return me, settle(ctx, tt.replies[me-1])
 				})
 				if err != nil {
@@ -76,10 +77,9 @@ func TestTheLoserIsNoFailure(t *testing.T) {
 		n.Limits.Concurrent = 2
 		r, tree := routing.New(routing.Config{}), compile(t, n)
 		for range 3 {
-			asked := 0
+			var asked atomic.Int32
 			_, err := routing.Run(t.Context(), r, tree, &routing.Call{}, nil, func(ctx context.Context, _ *routing.Try) (int, error) {
-				asked++
-				if asked == 1 {
+				if asked.Add(1) == 1 {
 					<-ctx.Done()
 					return 0, &providers.Error{Code: providers.ErrConnection, Sent: true} // a provider that does not look at why
 				}
@@ -99,14 +99,42 @@ func TestACallThatEndsEndsBothRequests(t *testing.T) {
 		n.Hedge.After = time.Second
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		begun, ended := time.Now(), 0
+		begun := time.Now()
+		var ended atomic.Int32
 		_, err := routing.Run(ctx, routing.New(routing.Config{}), compile(t, n), &routing.Call{}, nil, func(ctx context.Context, _ *routing.Try) (int, error) {
 			err := settle(ctx, reply{after: time.Hour})
-			ended++
+			ended.Add(1)
 			return 0, err
 		})
-		if codeOf(err) != providers.ErrTimeout || ended < 1 || time.Since(begun) != 5*time.Second {
-			t.Errorf("%v, %d ended after %v", err, ended, time.Since(begun))
+		if codeOf(err) != providers.ErrTimeout || ended.Load() != 2 || time.Since(begun) != 5*time.Second {
+			t.Errorf("%v, %d ended after %v", err, ended.Load(), time.Since(begun))
+		}
+	})
+}
+
+// Whoever keeps a place for an answer that loses has it given back.
+func TestALosersPlaceIsGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := leaf("a")
+		n.Hedge.After = time.Second
+		n.Limits = routing.Limits{Concurrent: 2, QueueTimeout: -1}
+		r, tree := routing.New(routing.Config{}), compile(t, n)
+		for range 5 {
+			var asked atomic.Int32
+			lease, err := routing.Run(t.Context(), r, tree, &routing.Call{}, nil, func(context.Context, *routing.Try) (*routing.Lease, error) {
+				return nil, nil
+			})
+			if err != nil || lease != nil {
+				t.Fatal(lease, err)
+			}
+			lease, err = routing.Run(t.Context(), r, tree, &routing.Call{}, nil, func(_ context.Context, x *routing.Try) (*routing.Lease, error) {
+				time.Sleep([]time.Duration{3 * time.Second, time.Second}[asked.Add(1)-1]) // deaf to its context
+				return x.Keep(), nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			lease.Done(0, nil)
 		}
 	})
 }
