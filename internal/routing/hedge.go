@@ -34,7 +34,7 @@ const (
 // hedged asks a target, and once more beside it when that takes long. The first
 // request stays on this goroutine; the second has one of its own, which has
 // ended when hedged returns.
-func (w *walk[T]) hedged(n *node, a *admission, t *Try) (T, error) {
+func (w *walk[T]) hedged(n *node, a admission, t *Try) (T, error) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	defer cancel()
 	beside, cancelBeside := context.WithCancel(w.ctx)
@@ -45,7 +45,7 @@ func (w *walk[T]) hedged(n *node, a *admission, t *Try) (T, error) {
 	}}}
 	timer := time.AfterFunc(n.Hedge.After, func() {
 		defer close(s.done)
-		w.beside(beside, n, *a, s)
+		w.beside(beside, n, a, s)
 		if s.sent && s.err == nil && won.CompareAndSwap(0, secondWon) {
 			cancel()
 		}

@@ -241,7 +241,7 @@ func (w *walk[T]) once(n *node, a *admission, retry int, wait time.Duration) (T,
 	t := &w.current
 	*t = Try{Leaf: n.Node, lease: lease, Attempt: providers.Attempt{Target: n.target, Retry: retry, Wait: wait + queued}}
 	if n.Hedge.After > 0 && !w.call.Stream && !a.probe {
-		return w.hedged(n, a, t)
+		return w.hedged(n, *a, t)
 	}
 	out, err := ask(w.ctx, t, w.try)
 	t.settle(err)
