@@ -225,6 +225,7 @@ const (
 	ErrAuthentication   = providers.ErrAuthentication
 	ErrPermission       = providers.ErrPermission
 	ErrRateLimited      = providers.ErrRateLimited
+	ErrQuotaExceeded    = providers.ErrQuotaExceeded
 	ErrTimeout          = providers.ErrTimeout
 	ErrCanceled         = providers.ErrCanceled
 	ErrUnavailable      = providers.ErrUnavailable

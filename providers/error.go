@@ -29,6 +29,7 @@ const (
 	ErrAuthentication   Code = "authentication_failed"   // no valid credentials
 	ErrPermission       Code = "permission_denied"       // valid credentials without the right
 	ErrRateLimited      Code = "rate_limit_exceeded"     // too many requests, or no capacity
+	ErrQuotaExceeded    Code = "insufficient_quota"      // what was bought, or the day's quota, is used up; an ErrRateLimited too
 	ErrTimeout          Code = "timeout"                 // a limit of ours, or the platform's, ran out
 	ErrCanceled         Code = "canceled"                // the caller's context ended
 	ErrUnavailable      Code = "service_unavailable"     // the platform is overloaded or down
@@ -59,6 +60,7 @@ var codeFacts = map[Code]struct {
 	ErrAuthentication:   {"authentication_error", 401, false},
 	ErrPermission:       {"permission_error", 403, false},
 	ErrRateLimited:      {"rate_limit_error", 429, true},
+	ErrQuotaExceeded:    {"rate_limit_error", 429, false},
 	ErrTimeout:          {"timeout_error", 504, true},
 	ErrCanceled:         {"canceled_error", 499, false},
 	ErrUnavailable:      {"api_error", 503, true},
@@ -95,6 +97,10 @@ type Error struct {
 	RetryAfter time.Duration
 	// Sent says that the request may have reached a model, and may be billed.
 	Sent bool
+	// Partial is what had come of an answer that broke off after its first
+	// output; nil for every other error, and where nobody kept it. It is in no
+	// text and no JSON of the error, and observers do not see it.
+	Partial *ChatCompletion `json:"-"`
 	// Err is the cause below, such as a context or network error.
 	Err error
 }
@@ -124,10 +130,11 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is reports whether target is the error's code.
+// Is reports whether target is the error's code. A quota that is used up is a
+// rate limit too.
 func (e *Error) Is(target error) bool {
 	c, ok := target.(Code)
-	return ok && c == e.Code
+	return ok && (c == e.Code || c == ErrRateLimited && e.Code == ErrQuotaExceeded)
 }
 
 // Retryable reports whether the same request may succeed later. It says nothing

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/b650d4bf/gateway/providers"
@@ -37,6 +38,7 @@ func codeRows() map[providers.Code]codeRow {
 		providers.ErrAuthentication:   {"authentication_error", 401, false},
 		providers.ErrPermission:       {"permission_error", 403, false},
 		providers.ErrRateLimited:      {"rate_limit_error", 429, true},
+		providers.ErrQuotaExceeded:    {"rate_limit_error", 429, false},
 		providers.ErrTimeout:          {"timeout_error", 504, true},
 		providers.ErrCanceled:         {"canceled_error", 499, false},
 		providers.ErrUnavailable:      {"api_error", 503, true},
@@ -173,4 +175,33 @@ func TestErrorsIsAndAsReachThroughWrapping(t *testing.T) {
 	if errors.Is(inner, providers.Code("")) {
 		t.Error("an empty code matches")
 	}
+}
+
+func TestThePartialAnswerIsInNoText(t *testing.T) {
+	const secret = "the answer"
+	part := &providers.ChatCompletion{Choices: []providers.Choice{{Message: providers.AssistantMessage(secret)}}}
+	e := &providers.Error{Code: providers.ErrStreamCut, Message: "cut", Partial: part}
+	texts := []string{e.Error(), encode(t, e)}
+	for _, format := range []string{"%v", "%+v", "%#v"} {
+		texts = append(texts, fmt.Sprintf(format, e), fmt.Sprintf(format, *e), fmt.Sprintf(format, fmt.Errorf("w: %w", e)))
+	}
+	for _, value := range []any{e, *e, []any{*e}} {
+		text, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	for _, text := range texts {
+		if strings.Contains(text, secret) {
+			t.Errorf("the answer is in %s", text)
+		}
+	}
+}
+
+func TestAQuotaThatIsUsedUpIsARateLimit(t *testing.T) {
+	used := &providers.Error{Code: providers.ErrQuotaExceeded}
+	wantEqual(t, true, errors.Is(used, providers.ErrRateLimited))
+	wantEqual(t, true, errors.Is(used, providers.ErrQuotaExceeded))
+	wantEqual(t, false, errors.Is(&providers.Error{Code: providers.ErrRateLimited}, providers.ErrQuotaExceeded))
 }

@@ -15,12 +15,16 @@ type Meta struct {
 	Warnings []Warning
 	// CacheStatus says what part the response cache had.
 	CacheStatus CacheStatus
-	// Attempts is the trail of requests sent for this answer, in order.
+	// Attempts is the trail of this answer, in order: requests, and targets that
+	// were passed over.
 	Attempts []Attempt
 }
 
-// Attempt is one request to one target.
+// Attempt is one request to one target, or why there was none.
 type Attempt struct {
+	// Target is the target's place in the config, such as "targets[0]"; empty
+	// without a config.
+	Target string
 	// Provider and Slug name the target; Model is what was asked of it.
 	Provider, Slug, Model string
 	// StatusCode is the HTTP status of the answer, 0 when none came.
@@ -29,7 +33,27 @@ type Attempt struct {
 	Duration time.Duration
 	// Code says why the attempt failed; empty for a success.
 	Code Code
+	// Retry counts the requests to the target that failed before this one.
+	Retry int
+	// Wait is how long the request waited for its turn: the pause before a
+	// retry, and the queue of a limit.
+	Wait time.Duration
+	// Hedged says that the request was sent beside one that had no answer yet.
+	Hedged bool
+	// Skipped says why nothing was sent; empty for a request.
+	Skipped SkipReason
 }
+
+// SkipReason is why a target was not asked.
+type SkipReason string
+
+// The reasons why a target is not asked.
+const (
+	SkipCooldown    SkipReason = "cooldown"     // it failed too often and is left alone for a while
+	SkipLimit       SkipReason = "limit"        // a limit of ours can't be met in time
+	SkipRetryBudget SkipReason = "retry_budget" // too much of the traffic is retries already
+	SkipMaxAttempts SkipReason = "max_attempts" // the call has made as many requests as it may
+)
 
 // Warning reports one thing of the request that could not go to the model as it
 // was given. The answer is valid, but not for exactly what was asked.

@@ -23,6 +23,7 @@ type rpcStatus struct {
 	field   string        // the first BadRequest violation
 	retry   time.Duration // RetryInfo
 	reason  string        // ErrorInfo
+	daily   bool          // QuotaFailure or ErrorInfo: it is the quota of a day
 
 	// Members of the OpenAI envelope.
 	kind, word, param string
@@ -60,6 +61,9 @@ var messageCodes = []struct {
 	{400, "only one tool", providers.ErrOneToolOnly},
 	{400, "api key not valid", providers.ErrAuthentication},
 	{400, "payload size exceeds the limit", providers.ErrTooLarge},
+	{429, "provisioned throughput", providers.ErrQuotaExceeded}, // https://docs.cloud.google.com/vertex-ai/generative-ai/docs/error-code-429
+	{429, "per_day", providers.ErrQuotaExceeded},
+	{429, "per day", providers.ErrQuotaExceeded},
 	{404, "cached content", providers.ErrCacheNotFound},
 	{404, "cache content", providers.ErrCacheNotFound},
 }
@@ -124,6 +128,9 @@ func rawError(status int, raw []byte) *providers.Error {
 	}
 	if code, ok := openCodes[s.word]; ok {
 		e.Code = code
+	}
+	if status == http.StatusTooManyRequests && s.daily {
+		e.Code = providers.ErrQuotaExceeded
 	}
 	if status == http.StatusBadRequest {
 		explain(e, &s)
@@ -257,9 +264,18 @@ func (s *rpcStatus) readDetail(r *jsonx.Reader) {
 		s.reason = r.String()
 	case key == "fieldViolations" && s.field == "":
 		s.field = firstField(r)
+	case key == "violations" || key == "metadata":
+		s.daily = s.daily || isDaily(r.Raw())
 	default:
 		r.Skip()
 	}
+}
+
+// isDaily reports whether a detail names the quota of a day, as in
+// GenerateRequestsPerDayPerProjectPerModel.
+func isDaily(detail []byte) bool {
+	lower := bytes.ToLower(detail)
+	return bytes.Contains(lower, []byte("perday")) || bytes.Contains(lower, []byte("per_day"))
 }
 
 func firstField(r *jsonx.Reader) string {

@@ -87,4 +87,5 @@ var openCodes = map[string]providers.Code{
 	"content_filter":           providers.ErrContentFilter,
 	"content_policy_violation": providers.ErrContentFilter,
 	"model_not_found":          providers.ErrModelNotFound,
+	"insufficient_quota":       providers.ErrQuotaExceeded,
 }

@@ -26,6 +26,7 @@ var errorTypes = map[providers.Code]string{
 	providers.ErrAuthentication:   "authentication_error",
 	providers.ErrPermission:       "permission_error",
 	providers.ErrRateLimited:      "rate_limit_error",
+	providers.ErrQuotaExceeded:    "rate_limit_error",
 	providers.ErrTimeout:          "timeout_error",
 	providers.ErrUnavailable:      "overloaded_error",
 }

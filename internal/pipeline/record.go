@@ -196,8 +196,18 @@ func (r *recorder) fail(err error) error {
 	case len(m.Attempts) == 0 && e.Provider != "":
 		r.attempt(e)
 	}
-	r.record.Err = e
+	r.record.Err = withoutAnswer(e)
 	return e
+}
+
+// withoutAnswer is what observers see of an error: they see no answer.
+func withoutAnswer(e *providers.Error) *providers.Error {
+	if e.Partial == nil {
+		return e
+	}
+	bare := *e
+	bare.Partial = nil
+	return &bare
 }
 
 // known returns err as an Error. Callers tell the end of a stream by io.EOF, so

@@ -194,3 +194,15 @@ func TestCloseRace(t *testing.T) {
 		wantEqual(t, [2]int{1, 1}, w.counts())
 	}
 }
+
+func TestObserversDoNotSeeThePartialAnswer(t *testing.T) {
+	part := &providers.ChatCompletion{ID: "i"}
+	w := &watcher{}
+	_, err := New(refusing(&providers.Error{Code: providers.ErrStreamCut, Partial: part, Sent: true})).Chat(t.Context(), watched(w), &Settings{}, ask("m"))
+	if e := known(t, err); e.Partial != part {
+		t.Errorf("partial answer %v, want the provider's", e.Partial)
+	}
+	if e := known(t, w.last().Err); e.Partial != nil || e.Code != providers.ErrStreamCut {
+		t.Errorf("the observer sees %v with %v", e, e.Partial)
+	}
+}
