@@ -30,6 +30,7 @@ var layers = []layer{
 	{"internal/schema", []string{"internal/jsonx"}, nil},
 	{"internal/gcpauth", nil, []string{authTypes + "/...", oauth2}},
 	{"catalog", []string{"internal/jsonx"}, nil},
+	{"config", []string{"internal/jsonx"}, nil},
 	{"providers", []string{"internal/jsonx"}, []string{authTypes}},
 	{"internal/transport", []string{"providers", "internal/jsonx"}, nil},
 	{"internal/engine", []string{
@@ -56,7 +57,7 @@ var layers = []layer{
 // doors are packages of the standard library that only some directories may
 // import: with a second user, what they are kept for would be done twice.
 var doors = map[string][]string{
-	"encoding/json": {"catalog", "internal/gcpauth", "internal/testkit", "providers", "providers/vertex/vertextest", "structured", "examples/..."},
+	"encoding/json": {"catalog", "config", "internal/gcpauth", "internal/testkit", "providers", "providers/vertex/vertextest", "structured", "examples/..."},
 	"unsafe":        {"internal/jsonx"},
 	"testing":       {"internal/testkit", "providers/providertest"},
 	"flag":          {"internal/testkit", "examples/..."},

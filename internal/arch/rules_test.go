@@ -35,6 +35,7 @@ func TestImportsThatAreRefused(t *testing.T) {
 		{"the root, from below", "providers/a.go", module, true},
 		{"a provider, from the contract", "providers/a.go", module + "/providers/vertex", true},
 		{"a sibling, from a leaf", "catalog/a.go", module + "/providers", true},
+		{"the contract, from the config", "config/a.go", module + "/providers", true},
 		{"a package of others, from a leaf", "catalog/a.go", "go.uber.org/zap", true},
 		{"more than the types of auth, from the contract", "providers/a.go", "cloud.google.com/go/auth/credentials", true},
 		{"what has a longer name only", "internal/gcpauth/a.go", "cloud.google.com/go/authority", true},
