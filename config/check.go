@@ -25,11 +25,11 @@ const (
 	providerPattern = "^(@[A-Za-z0-9._-]+|[a-z0-9-]+)$"
 	labelPattern    = "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
 	projectPattern  = "^[a-z0-9][a-z0-9.:-]*$"
-	hostPattern     = "^https?://[^?#]+$"
+	hostPattern     = "^[Hh][Tt][Tt][Pp][Ss]?://[^?#]+$"
 	slugPattern     = "^[A-Za-z0-9._-]{1,128}$"
 	tokenPattern    = "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$"
 	paramPattern    = `^[^.\[\]]+(\.[^.\[\]]+)*$`
-	fieldPattern    = `^(metadata|params|headers)\.[^.]`
+	fieldPattern    = `^(metadata\.[\s\S]|headers\.` + "[A-Za-z0-9!#$%&'*+.^_`|~-]+$" + `|params\.[^.\[\]]+(\.[^.\[\]]+){0,7}$)`
 )
 
 // oneOf is the rule of a string with listed values.

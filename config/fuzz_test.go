@@ -19,6 +19,7 @@ func FuzzParse(f *testing.F) {
 	for _, in := range validConfigs(f) {
 		f.Add(in)
 	}
+	f.Add([]byte(`{"strategy":{"mode":"loadbalance","sticky":{"enabled":true,"hash_fields":["metadata..0"]}},"targets":[{}]}`))
 	for _, tt := range allWrong() {
 		if len(tt.in) < 4096 {
 			f.Add([]byte(tt.in))

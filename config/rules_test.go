@@ -39,6 +39,9 @@ func TestHosts(t *testing.T) {
 		if err := c.Validate(); (err == nil) != ok {
 			t.Errorf("%s: %v, want accepted: %v", host, err, ok)
 		}
+		if text := fmt.Sprintf(`{"custom_host":%q}`, host); ok && !editorAccepts(t, text) {
+			t.Errorf("%s does not fit the schema", text)
+		}
 	}
 }
 
@@ -70,6 +73,9 @@ func TestProvidersRegionsAndProjects(t *testing.T) {
 	} {
 		if got := problemsOf("{" + in + "}"); (got == nil) != ok {
 			t.Errorf("%s: %q, want accepted: %v", in, got, ok)
+		}
+		if ok && !editorAccepts(t, "{"+in+"}") {
+			t.Errorf("%s does not fit the schema", in)
 		}
 	}
 }

@@ -155,12 +155,22 @@ func querySchema() dict {
 		"type": "object", "minProperties": 1, "additionalProperties": false,
 		"properties": dict{"$and": queries, "$or": queries},
 		"patternProperties": dict{
-			`^(metadata\..|headers\.[A-Za-z0-9!#$%&'*+.^_` + "`" + `|~-]+$|params\.[^.\[\]]+(\.[^.\[\]]+){0,7}$)`: dict{
+			fieldOf(): dict{
 				"anyOf": []any{ref("scalar"), ref("operators")},
 			},
 		},
 		"description": "Fields as metadata.KEY, params.NAME or headers.NAME, each with a value that it equals or an object of operators; $and and $or with queries.",
 	}
+}
+
+// fieldOf is the pattern of a field.
+func fieldOf() string {
+	for _, m := range objects()["sticky"] {
+		if m.Of == "field" {
+			return m.Pattern
+		}
+	}
+	return ""
 }
 
 func operatorsSchema() dict {

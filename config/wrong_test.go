@@ -100,6 +100,17 @@ func TestTextsThatAreNoConfig(t *testing.T) {
 	}
 }
 
+// editorAccepts reports whether a config's text fits the schema.
+func editorAccepts(t *testing.T, text string) bool {
+	t.Helper()
+	var root dict
+	var doc any
+	if json.Unmarshal(config.Schema(), &root) != nil || json.Unmarshal([]byte(text), &doc) != nil {
+		t.Fatalf("%s is no JSON", text)
+	}
+	return fits(t, root, root, doc)
+}
+
 // TestTheSchemaAgrees holds every example of this package against the schema.
 func TestTheSchemaAgrees(t *testing.T) {
 	var root dict
