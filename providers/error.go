@@ -101,6 +101,9 @@ type Error struct {
 	// output; nil for every other error, and where nobody kept it. It is in no
 	// text and no JSON of the error, and observers do not see it.
 	Partial *ChatCompletion `json:"-"`
+	// Attempts is the trail of the call, as in [Meta]. It is in no text and no
+	// JSON of the error.
+	Attempts []Attempt `json:"-"`
 	// Err is the cause below, such as a context or network error.
 	Err error
 }

@@ -41,7 +41,7 @@ var layers = []layer{
 	{"providers/openai", []string{"providers", "catalog", "internal/engine"}, nil},
 	{"providers/vertex/vertextest", nil, nil},
 	{"providers/providertest", []string{"providers"}, []string{authTypes}},
-	{"internal/pipeline", []string{"providers", "catalog", "internal/gcpauth"}, []string{authTypes, zap}},
+	{"internal/pipeline", []string{"providers", "catalog", "config", "internal/gcpauth", "internal/routing"}, []string{authTypes, zap}},
 	{"internal/routing", []string{"providers"}, nil},
 	{"internal/messages", []string{"providers", "internal/jsonx"}, nil},
 	{"internal/front", []string{"providers", "catalog", "internal/jsonx", "internal/messages", "internal/sse"}, nil},

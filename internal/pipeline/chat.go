@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/b650d4bf/gateway/internal/routing"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -22,13 +23,20 @@ func (e *Engine) Chat(ctx context.Context, client, call *Settings, req *provider
 	rec.answer(out)
 	out.Meta = rec.record.Meta
 	rec.end()
-	if strict(client, call) {
+	if rec.strict {
 		projectCompletion(out)
 	}
 	return out, nil
 }
 
 func (e *Engine) chat(ctx context.Context, rec *recorder, client, call *Settings, req *providers.ChatCompletionRequest) (*providers.ChatCompletion, error) {
+	if plan := planOf(client, call); plan != nil {
+		if err := e.check(req); err != nil {
+			return nil, err
+		}
+		op := chatRequest(req, completed)
+		return planned(ctx, e, rec, client, call, plan, &op)
+	}
 	if err := e.prepare(ctx, rec, client, call, req); err != nil {
 		return nil, err
 	}
@@ -37,10 +45,7 @@ func (e *Engine) chat(ctx context.Context, rec *recorder, client, call *Settings
 
 // prepare finds what is wrong before anything is sent, and the target.
 func (e *Engine) prepare(ctx context.Context, rec *recorder, client, call *Settings, req *providers.ChatCompletionRequest) error {
-	if e.closed.Load() {
-		return errClosed()
-	}
-	if err := req.Validate(); err != nil {
+	if err := e.check(req); err != nil {
 		return err
 	}
 	if err := e.resolve(ctx, client, call, req.Model, &rec.route); err != nil {
@@ -51,6 +56,14 @@ func (e *Engine) prepare(ctx context.Context, rec *recorder, client, call *Setti
 	return nil
 }
 
+// check finds what is wrong before a target is looked for.
+func (e *Engine) check(req *providers.ChatCompletionRequest) error {
+	if e.closed.Load() {
+		return errClosed()
+	}
+	return req.Validate()
+}
+
 // Stream is one streamed answer on its way to the caller.
 type Stream struct {
 	reader providers.ChunkReader
@@ -58,7 +71,8 @@ type Stream struct {
 	strict bool
 	usage  bool // the caller asked for the usage chunk
 	first  *providers.ChatCompletionChunk
-	taken  bool // a chunk was given out
+	lease  *routing.Lease // within a target's limits; nil for none
+	taken  bool           // a chunk was given out
 
 	mu  sync.Mutex // guards rec and err, since Close may come from elsewhere
 	err error      // how the stream ended, nil while it has not
@@ -83,27 +97,99 @@ func (e *Engine) ChatStream(ctx context.Context, client, call *Settings, req *pr
 }
 
 func (e *Engine) chatStream(ctx context.Context, rec *recorder, client, call *Settings, req *providers.ChatCompletionRequest) (*Stream, error) {
-	if err := e.prepare(ctx, rec, client, call, req); err != nil {
-		return nil, err
-	}
-	r := &rec.route
-	reader, err := r.provider.ChatCompletionStream(ctx, &r.target, req)
+	o, err := e.openStream(ctx, rec, client, call, req)
 	if err != nil {
 		return nil, err
+	}
+	rec.firstChunk(o.first)
+	return &Stream{
+		reader: o.reader, rec: rec, first: o.first, lease: o.lease, strict: rec.strict,
+		usage: req.StreamOptions != nil && req.StreamOptions.IncludeUsage,
+	}, nil
+}
+
+func (e *Engine) openStream(ctx context.Context, rec *recorder, client, call *Settings, req *providers.ChatCompletionRequest) (opened, error) {
+	if plan := planOf(client, call); plan != nil {
+		if err := e.check(req); err != nil {
+			return opened{}, err
+		}
+		op := chatRequest(req, beginner(plan.again))
+		op.stream = true
+		return planned(ctx, e, rec, client, call, plan, &op)
+	}
+	if err := e.prepare(ctx, rec, client, call, req); err != nil {
+		return opened{}, err
+	}
+	return begin(ctx, &rec.route, req, false)
+}
+
+// opened is a stream whose first chunk is there.
+type opened struct {
+	reader providers.ChunkReader
+	first  *providers.ChatCompletionChunk
+	lease  *routing.Lease
+}
+
+// begin opens a stream on a route. One that is held back is read up to its first
+// output, so that what goes wrong before it can be mended elsewhere.
+func begin(ctx context.Context, at *route, req *providers.ChatCompletionRequest, held bool) (opened, error) {
+	reader, err := at.provider.ChatCompletionStream(ctx, &at.target, req)
+	if err == nil && held {
+		reader, err = routing.Commit(reader, routing.CommitOptions{})
+	}
+	if err != nil {
+		return opened{}, err
 	}
 	first, err := reader.Recv()
 	if err != nil {
 		_ = reader.Close()
 		if isEnd(err) {
-			err = &providers.Error{Code: providers.ErrEmptyResponse, Message: "the stream has no chunk", Provider: r.target.Provider, Sent: true}
+			err = &providers.Error{Code: providers.ErrEmptyResponse, Message: "the stream has no chunk", Provider: at.target.Provider, Sent: true}
 		}
-		return nil, err
+		return opened{}, err
 	}
-	rec.firstChunk(first)
-	return &Stream{
-		reader: reader, rec: rec, first: first, strict: strict(client, call),
-		usage: req.StreamOptions != nil && req.StreamOptions.IncludeUsage,
-	}, nil
+	return opened{reader: reader, first: first}, nil
+}
+
+// chatRequest is a chat completion that a plan sends.
+func chatRequest[T any](req *providers.ChatCompletionRequest, ask func(context.Context, *route, *providers.ChatCompletionRequest, *routing.Try) (T, error)) request[*providers.ChatCompletionRequest, T] {
+	return request[*providers.ChatCompletionRequest, T]{
+		req: req, model: req.Model, ask: ask,
+		encode: func() ([]byte, error) { return req.AppendJSON(nil) },
+		rename: func(model string) *providers.ChatCompletionRequest {
+			own := *req
+			own.Model = model
+			return &own
+		},
+		decode: func(data []byte) (*providers.ChatCompletionRequest, string, error) {
+			own := new(providers.ChatCompletionRequest)
+			if err := own.UnmarshalJSON(data); err != nil {
+				return nil, "", err
+			}
+			return own, own.Model, own.Validate()
+		},
+	}
+}
+
+// completed asks a route for a whole answer.
+func completed(ctx context.Context, at *route, req *providers.ChatCompletionRequest, t *routing.Try) (*providers.ChatCompletion, error) {
+	out, err := at.provider.ChatCompletion(ctx, &at.target, req)
+	if err == nil && out.Usage != nil {
+		t.Used(out.Usage.TotalTokens)
+	}
+	return out, err
+}
+
+// beginner asks a route for a stream, and keeps its place within the target's
+// limits until the stream has ended.
+func beginner(held bool) func(context.Context, *route, *providers.ChatCompletionRequest, *routing.Try) (opened, error) {
+	return func(ctx context.Context, at *route, req *providers.ChatCompletionRequest, t *routing.Try) (opened, error) {
+		o, err := begin(ctx, at, req, held)
+		if err == nil {
+			o.lease = t.Keep()
+		}
+		return o, err
+	}
 }
 
 // Recv returns the next chunk that the caller is shown. After the first error,
@@ -198,8 +284,22 @@ func (s *Stream) end(err error) error {
 	if s.err = io.EOF; !isEnd(err) {
 		s.err = s.rec.fail(err)
 	}
+	s.settle()
 	s.rec.end()
 	return s.err
+}
+
+// settle tells the limits and the health of the target how the stream ended.
+func (s *Stream) settle() {
+	tokens := int64(0)
+	if u := s.rec.record.Usage; u != nil {
+		tokens = u.TotalTokens
+	}
+	err := s.err
+	if isEnd(err) {
+		err = nil
+	}
+	s.lease.Done(tokens, err)
 }
 
 // isEnd reports whether err is the end of a whole stream. An Error is not, even

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/b650d4bf/gateway/internal/routing"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -22,7 +23,7 @@ func (e *Engine) Embeddings(ctx context.Context, client, call *Settings, req *pr
 	out.Meta = rec.record.Meta
 	out.EncodingFormat = req.EncodingFormat
 	rec.end()
-	if strict(client, call) {
+	if rec.strict {
 		projectEmbeddings(out)
 	}
 	return out, nil
@@ -35,26 +36,63 @@ func (e *Engine) embeddings(ctx context.Context, rec *recorder, client, call *Se
 	if err := req.Validate(); err != nil {
 		return nil, err
 	}
+	progress := call.Progress
+	if progress == nil {
+		progress = client.Progress
+	}
+	if plan := planOf(client, call); plan != nil {
+		op := embeddingRequest(req, progress)
+		return planned(ctx, e, rec, client, call, plan, &op)
+	}
 	if err := e.resolve(ctx, client, call, req.Model, &rec.route); err != nil {
 		return nil, err
 	}
-	p, err := abilityOf[providers.Embedder](&rec.route)
+	rec.route.target.Labels = labels(client, call, rec.record.Metadata)
+	rec.route.target.Progress = progress
+	rec.routed()
+	return embed(ctx, &rec.route, req)
+}
+
+// embeddingRequest is a call for embeddings that a plan sends.
+func embeddingRequest(req *providers.EmbeddingRequest, progress func(done, total int)) request[*providers.EmbeddingRequest, *providers.EmbeddingResponse] {
+	return request[*providers.EmbeddingRequest, *providers.EmbeddingResponse]{
+		req: req, model: req.Model, encode: req.MarshalJSON,
+		rename: func(model string) *providers.EmbeddingRequest {
+			own := *req
+			own.Model = model
+			return &own
+		},
+		decode: func(data []byte) (*providers.EmbeddingRequest, string, error) {
+			own := new(providers.EmbeddingRequest)
+			if err := own.UnmarshalJSON(data); err != nil {
+				return nil, "", err
+			}
+			return own, own.Model, own.Validate()
+		},
+		ask: func(ctx context.Context, at *route, req *providers.EmbeddingRequest, t *routing.Try) (*providers.EmbeddingResponse, error) {
+			at.target.Progress = progress
+			out, err := embed(ctx, at, req)
+			if err == nil && out.Usage != nil {
+				t.Used(out.Usage.TotalTokens)
+			}
+			return out, err
+		},
+	}
+}
+
+// embed asks the provider of a route.
+func embed(ctx context.Context, at *route, req *providers.EmbeddingRequest) (*providers.EmbeddingResponse, error) {
+	p, err := abilityOf[providers.Embedder](at)
 	if err != nil {
 		return nil, err
 	}
-	to := &rec.route.target
-	to.Labels = labels(client, call, rec.record.Metadata)
-	if to.Progress = call.Progress; to.Progress == nil {
-		to.Progress = client.Progress
-	}
-	rec.routed()
-	out, err := p.Embeddings(ctx, to, req)
+	out, err := p.Embeddings(ctx, &at.target, req)
 	if err != nil {
 		return nil, err
 	}
 	if n, want := len(out.Data), len(req.Input.Items); n != want {
 		return nil, &providers.Error{
-			Code: providers.ErrBadResponse, Provider: to.Provider, Sent: true,
+			Code: providers.ErrBadResponse, Provider: at.target.Provider, Sent: true,
 			Message: "there are " + strconv.Itoa(n) + " vectors for " + strconv.Itoa(want) + " inputs",
 		}
 	}

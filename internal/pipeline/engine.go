@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/b650d4bf/gateway/catalog"
+	"github.com/b650d4bf/gateway/internal/routing"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -16,13 +17,14 @@ type Engine struct {
 	providers map[string]providers.Provider
 	fallback  string // the provider of settings that name none
 	sources   Sources
+	router    *routing.Router
 	closed    atomic.Bool
 }
 
 // New returns an engine with the given providers; the first one serves settings
 // that name none.
 func New(list ...providers.Provider) *Engine {
-	e := &Engine{providers: make(map[string]providers.Provider, len(list))}
+	e := &Engine{providers: make(map[string]providers.Provider, len(list)), router: routing.New(routing.Config{})}
 	for _, p := range list {
 		if e.fallback == "" {
 			e.fallback = p.Name()

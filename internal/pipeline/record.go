@@ -22,6 +22,8 @@ type recorder struct {
 	ctx       context.Context // the call's, as the observers made it
 	record    providers.Record
 	route     route // where the call goes, once that is known
+	strict    bool  // what the answer is projected to
+	planned   bool  // a plan keeps the trail
 }
 
 // newRecorder returns a recorder of an operation on a model, with the metadata
@@ -30,6 +32,7 @@ func newRecorder(client, call *Settings, operation, model string, own map[string
 	r := &recorder{
 		observers: [2][]providers.Observer{client.Observers, call.Observers},
 		logger:    client.Logger,
+		strict:    strict(client, call),
 	}
 	if call.Logger != nil {
 		r.logger = call.Logger
@@ -168,7 +171,7 @@ func (r *recorder) usage(u *providers.Usage) {
 // attempt adds the request to the trail.
 func (r *recorder) attempt(err *providers.Error) {
 	m := &r.record.Meta
-	if m.Provider == "" {
+	if m.Provider == "" || r.planned {
 		return
 	}
 	a := providers.Attempt{
@@ -190,15 +193,20 @@ func (r *recorder) fail(err error) error {
 		e.Provider = r.record.Meta.Provider
 	}
 	switch m := &r.record.Meta; {
+	case r.planned && !r.begun(): // the trail says it
 	case len(m.Attempts) > 0 && e.Code != providers.ErrCanceled: // broken on the way
 		m.Attempts = slices.Clone(m.Attempts) // the first chunk shares them
 		m.Attempts[len(m.Attempts)-1].Code = e.Code
 	case len(m.Attempts) == 0 && e.Provider != "":
 		r.attempt(e)
 	}
+	e.Attempts = r.record.Meta.Attempts
 	r.record.Err = withoutAnswer(e)
 	return e
 }
+
+// begun reports whether a stream has given something out.
+func (r *recorder) begun() bool { return r.record.FirstChunk > 0 }
 
 // withoutAnswer is what observers see of an error: they see no answer.
 func withoutAnswer(e *providers.Error) *providers.Error {

@@ -44,7 +44,7 @@ func (e *Engine) resolve(ctx context.Context, client, call *Settings, model stri
 		Model:          model,
 		Region:         first(call.Region, entry.Region, client.Region),
 		ProjectID:      first(call.ProjectID, entry.ProjectID, client.ProjectID),
-		BaseURL:        first(call.BaseURL, entry.BaseURL, client.BaseURL),
+		BaseURL:        first(call.BaseURL, call.CustomHost, entry.BaseURL, client.BaseURL),
 		UniverseDomain: first(call.UniverseDomain, entry.UniverseDomain, client.UniverseDomain),
 		Header:         headers(client.Header, entry.Headers, call.Header),
 		Timeouts:       timeouts(client.Timeouts, call.Timeouts),
@@ -64,7 +64,7 @@ func (e *Engine) resolveKeyed(client, call *Settings, model string, entry *catal
 		return err
 	}
 	*t = providers.Target{
-		Slug: entry.Slug, Provider: entry.Provider, Model: model, BaseURL: entry.BaseURL, APIVersion: entry.APIVersion,
+		Slug: entry.Slug, Provider: entry.Provider, Model: model, BaseURL: first(call.CustomHost, entry.BaseURL), APIVersion: entry.APIVersion,
 		Token: src, Header: headers(client.Header, entry.Headers, call.Header), Timeouts: timeouts(client.Timeouts, call.Timeouts),
 	}
 	return nil

@@ -39,6 +39,15 @@ type Settings struct {
 	LabelPrefix *string
 	// Header is sent along.
 	Header http.Header
+	// CustomHost is the address that a config gives a target. Unlike BaseURL it is
+	// about the target alone, whatever its provider.
+	CustomHost string
+	// Incoming is the header that an HTTP client sent, of which a config may send
+	// some on, and which its conditions see.
+	Incoming http.Header
+	// Plan decides where a call goes, and what happens when that fails; nil asks
+	// the one target that the other settings make.
+	Plan *Plan
 	// Timeouts bound the phases of the call; see providers.Timeouts. A negative
 	// member means no limit.
 	Timeouts providers.Timeouts

@@ -26,6 +26,8 @@ type Policy struct {
 	// MaxWait is the longest pause that a platform may ask for, or the retrying
 	// ends; 0 is 60 s. A pause is never shorter than what was asked for.
 	MaxWait time.Duration
+	// IgnoreRetryAfter waits by Base and Max alone, whatever the platform asks for.
+	IgnoreRetryAfter bool
 	// RepeatSent repeats requests that may have been answered: the connection
 	// broke, or a limit of ours ran out. Their tokens may be billed twice.
 	RepeatSent bool

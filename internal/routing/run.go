@@ -218,7 +218,11 @@ func (w *walk[T]) again(n *node, e *providers.Error, retry int) (time.Duration, 
 		w.skip(n, providers.SkipMaxAttempts, retry+1)
 		return 0, false
 	}
-	wait, ok := p.pause(retry, e.RetryAfter, w.router.rand)
+	asked := e.RetryAfter
+	if p.IgnoreRetryAfter {
+		asked = 0
+	}
+	wait, ok := p.pause(retry, asked, w.router.rand)
 	if deadline, bounded := w.ctx.Deadline(); !ok || bounded && !time.Now().Add(wait).Before(deadline) {
 		return 0, false
 	}

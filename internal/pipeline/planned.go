@@ -1,0 +1,216 @@
+package pipeline
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/b650d4bf/gateway/config"
+	"github.com/b650d4bf/gateway/internal/routing"
+)
+
+// request is a call that a plan may send to several targets: a request of the
+// type Q that is answered by a T.
+type request[Q, T any] struct {
+	req    Q
+	model  string
+	stream bool
+	encode func() ([]byte, error)          // the request, as JSON
+	decode func([]byte) (Q, string, error) // the changed request and its model
+	rename func(model string) Q            // the request for another model
+	ask    func(ctx context.Context, at *route, req Q, t *routing.Try) (T, error)
+}
+
+// landed is an answer with the target that gave it.
+type landed[T any] struct {
+	value  T
+	route  *route
+	strict bool
+}
+
+// planned sends a call where a plan says. Each target gets a translation of its
+// own, so that facts, signatures and warnings are the target's.
+func planned[Q, T any](ctx context.Context, e *Engine, rec *recorder, client, call *Settings, p *Plan, op *request[Q, T]) (T, error) {
+	v := &view{metadata: rec.record.Metadata, header: call.Incoming, encode: op.encode}
+	c := routing.Call{View: v, Stream: op.stream}
+	if p.counts {
+		c.Tokens = v.tokens()
+	}
+	total := timeouts(client.Timeouts, call.Timeouts).Total
+	if total > 0 && !op.stream {
+		limited, cancel := context.WithTimeout(ctx, total)
+		defer cancel()
+		ctx = limited
+	}
+	try := func(ctx context.Context, t *routing.Try) (landed[T], error) {
+		var out landed[T]
+		l, _ := t.Leaf.Value.(*leaf) // every leaf has one
+		own := l.over(client, call, op.stream)
+		if left := total - time.Since(rec.record.Start); total > 0 {
+			own.Timeouts.Total = least(own.Timeouts.Total, max(left, 1))
+		}
+		req, model, err := changed(l, op, v)
+		if err != nil {
+			return out, err
+		}
+		out.route, out.strict = new(route), strict(client, &own)
+		if err := e.resolve(ctx, client, &own, model, out.route); err != nil {
+			return out, err
+		}
+		to := &out.route.target
+		to.Labels = labels(client, &own, rec.record.Metadata)
+		t.Attempt.Provider, t.Attempt.Slug, t.Attempt.Model = to.Provider, to.Slug, to.Model
+		out.value, err = op.ask(ctx, out.route, req, t)
+		return out, err
+	}
+	rec.planned = true
+	out, err := routing.Run(ctx, e.router, p.tree, &c, &rec.record.Meta.Attempts, try)
+	if err != nil {
+		rec.asked()
+		return out.value, err
+	}
+	rec.route, rec.strict = *out.route, out.strict
+	rec.routed()
+	return out.value, nil
+}
+
+// planOf returns the plan of a call, nil for none.
+func planOf(client, call *Settings) *Plan {
+	if call.Plan != nil {
+		return call.Plan
+	}
+	return client.Plan
+}
+
+// over lays the call's settings over the target's.
+func (l *leaf) over(client, call *Settings, stream bool) Settings {
+	own, t := *call, &l.settings
+	own.Provider = first(call.Provider, t.Provider)
+	own.Region = first(call.Region, t.Region)
+	own.ProjectID = first(call.ProjectID, t.ProjectID)
+	own.CustomHost = t.CustomHost
+	if own.Strict == nil {
+		own.Strict = t.StrictCompliance
+	}
+	if limit := t.RequestTimeout; limit > 0 {
+		now := timeouts(client.Timeouts, call.Timeouts)
+		if stream {
+			own.Timeouts.FirstByte = least(now.FirstByte, limit)
+		} else {
+			own.Timeouts.Total = least(now.Total, limit)
+		}
+	}
+	if len(t.ForwardHeaders) > 0 && len(call.Incoming) > 0 {
+		own.Header = forwarded(call, t.ForwardHeaders)
+	}
+	return own
+}
+
+// forwarded adds headers of the incoming request to the call's, which win.
+func forwarded(call *Settings, names []string) http.Header {
+	out := make(http.Header, len(call.Header)+len(names))
+	for _, name := range names {
+		name = http.CanonicalHeaderKey(name)
+		if values := call.Incoming[name]; len(values) > 0 {
+			out[name] = values
+		}
+	}
+	for name, values := range call.Header {
+		out[http.CanonicalHeaderKey(name)] = values
+	}
+	return out
+}
+
+// least returns the smaller limit, of which 0 is none.
+func least(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// changed applies the target's params to the request.
+func changed[Q, T any](l *leaf, op *request[Q, T], v *view) (req Q, model string, err error) {
+	switch {
+	case l.changes:
+		data, err := v.json()
+		if err != nil {
+			return req, "", err
+		}
+		if data, err = config.Apply(data, &l.settings); err != nil {
+			return req, "", err
+		}
+		return op.decode(data)
+	case l.model != "":
+		return op.rename(l.model), l.model, nil
+	}
+	return op.req, op.model, nil
+}
+
+// view is what the conditions of a config see of a call.
+type view struct {
+	metadata map[string]string
+	header   http.Header
+	encode   func() ([]byte, error)
+	data     []byte
+	err      error
+}
+
+var _ config.View = (*view)(nil)
+
+// Metadata returns an entry of the call's metadata.
+func (v *view) Metadata(key string) (string, bool) {
+	s, ok := v.metadata[key]
+	return s, ok
+}
+
+// Header returns the first value of a header of the incoming request.
+func (v *view) Header(name string) (string, bool) {
+	values := v.header[http.CanonicalHeaderKey(name)]
+	if len(values) == 0 {
+		return "", false
+	}
+	return values[0], true
+}
+
+// Param returns a member of the request.
+func (v *view) Param(path []string) ([]byte, bool) {
+	data, err := v.json()
+	if err != nil {
+		return nil, false
+	}
+	return config.Param(data, path)
+}
+
+// json returns the request as JSON, made once.
+func (v *view) json() ([]byte, error) {
+	if v.data == nil && v.err == nil {
+		v.data, v.err = v.encode()
+	}
+	return v.data, v.err
+}
+
+// bytesPerToken is what a limit on tokens reckons with before the answer tells.
+//
+// Source: https://ai.google.dev/gemini-api/docs/tokens
+const bytesPerToken = 4
+
+// tokens is about what the call will use.
+func (v *view) tokens() int64 {
+	data, err := v.json()
+	if err != nil {
+		return 0
+	}
+	return int64(len(data)/bytesPerToken) + 1
+}
+
+// asked notes the target of the last request, which failed.
+func (r *recorder) asked() {
+	m := &r.record.Meta
+	for i := len(m.Attempts) - 1; i >= 0; i-- {
+		if a := &m.Attempts[i]; a.Provider != "" {
+			m.Provider, m.Slug, m.Model = a.Provider, a.Slug, a.Model
+			return
+		}
+	}
+}
