@@ -48,7 +48,7 @@ func (c *crowd) send(l routing.Limits, visits ...visit) {
 			time.Sleep(v.at)
 			ctx, cancel := context.WithCancel(c.t.Context())
 			defer cancel()
-			if v.patience > 0 {
+			if v.patience != 0 {
 				ctx, cancel = context.WithTimeout(ctx, v.patience)
 				defer cancel()
 			}
@@ -163,6 +163,10 @@ func TestLimits(t *testing.T) {
 		{
 			"the deadline passes in line", routing.Limits{Concurrent: 1},
 			[]visit{{name: "a", takes: 10 * s}, {name: "b", at: s, patience: 2 * s}}, []string{"a 0s", "b 3s timeout"},
+		},
+		{
+			"the deadline had passed before", routing.Limits{Concurrent: 1},
+			[]visit{{name: "a", takes: 10 * s}, {name: "b", at: s, patience: -1}}, []string{"a 0s", "b 1s timeout"},
 		},
 		{
 			"a turn at the very end of the patience", routing.Limits{Concurrent: 1, QueueTimeout: 3 * s},
