@@ -36,7 +36,7 @@ const (
 // setMeta tells in headers what the gateway did.
 func setMeta(h http.Header, m *providers.Meta) {
 	h.Set(headerCacheStatus, headerText(string(cmp.Or(m.CacheStatus, providers.CacheDisabled))))
-	h.Set(headerAttempts, strconv.Itoa(len(m.Attempts)))
+	h.Set(headerAttempts, strconv.Itoa(requests(m.Attempts)))
 	if m.RequestID != "" {
 		h.Set(headerRequestID, headerText(m.RequestID))
 	}
@@ -53,6 +53,17 @@ func setMeta(h http.Header, m *providers.Meta) {
 	if len(m.Warnings) > 0 {
 		h.Set(headerWarnings, warningsText(m.Warnings))
 	}
+}
+
+// requests counts what was sent: a trail also has the targets passed over.
+func requests(trail []providers.Attempt) int {
+	n := 0
+	for i := range trail {
+		if trail[i].Skipped == "" {
+			n++
+		}
+	}
+	return n
 }
 
 // headerText makes s fit for a header: a byte that is not printable ASCII

@@ -49,7 +49,7 @@ func TestATargetThatFailsIsLeftAlone(t *testing.T) {
 		wantEqual(t, "trail", []string{"targets[0] skipped: cooldown", "targets[1] 200"}, lines(s.trail))
 		time.Sleep(10*time.Second - 1)
 		check("to the end", "b", call())
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		check("a probe that fails", "ab", call(status(500)))
 		time.Sleep(19 * time.Second)
 		check("it cools for twice as long", "b", call())
@@ -155,7 +155,7 @@ func TestOneCallProbesAtATime(t *testing.T) {
 		asked := map[string]int{}
 		down := true
 		run := func() {
-			_, _ = routing.Run(t.Context(), r, tree, &routing.Call{}, nil, func(ctx context.Context, x *routing.Try) (int, error) {
+			_, _ = routing.Run(t.Context(), r, tree, &routing.Call{}, nil, func(_ context.Context, x *routing.Try) (int, error) {
 				mu.Lock()
 				asked[x.Leaf.Key]++
 				fail := down && x.Leaf.Key == "a"
@@ -199,14 +199,47 @@ func TestStragglersChangeNothing(t *testing.T) {
 			})
 		}
 		var wg sync.WaitGroup
-		for _, after := range []time.Duration{1, 2} {
-			wg.Go(func() { run(after*time.Second, status(500)) })
+		for _, after := range []time.Duration{time.Second, 2 * time.Second} {
+			wg.Go(func() { run(after, status(500)) })
 		}
 		wg.Go(func() { run(3*time.Second, nil) })
 		wg.Go(func() { run(4*time.Second, status(500)) })
 		begun := time.Now()
 		wg.Wait()
 		wantEqual(t, "health", []routing.TargetHealth{{Key: "a", Cooling: true, Until: begun.Add(2*time.Second + time.Minute)}}, r.Health())
+	})
+}
+
+func TestAStragglerOfALastCooldownChangesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tree := compile(t, cooled("a", routing.Cooldown{Failures: 1, Duration: time.Second}))
+		r := routing.New(routing.Config{})
+		run := func(after time.Duration, err error) {
+			_, _ = routing.Run(t.Context(), r, tree, &routing.Call{}, nil, func(context.Context, *routing.Try) (int, error) {
+				time.Sleep(after)
+				return 0, err
+			})
+		}
+		var wg sync.WaitGroup
+		wg.Go(func() { run(10*time.Second, status(500)) })
+		run(time.Second, status(500))
+		time.Sleep(time.Second)
+		run(time.Second, nil)
+		wg.Wait()
+		wantEqual(t, "health", []routing.TargetHealth{{Key: "a"}}, r.Health())
+	})
+}
+
+// A stream may end before anybody has noted that it began.
+func TestAStreamThatEndsBeforeItIsHandedOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tree := compile(t, cooled("a", routing.Cooldown{Failures: 1, Duration: time.Second}))
+		r := routing.New(routing.Config{})
+		_, _ = routing.Run(t.Context(), r, tree, &routing.Call{Stream: true}, nil, func(_ context.Context, x *routing.Try) (int, error) {
+			x.Keep().Done(0, status(503))
+			return 0, nil
+		})
+		wantEqual(t, "health", []routing.TargetHealth{{Key: "a", Cooling: true, Until: time.Now().Add(time.Second)}}, r.Health())
 	})
 }
 
@@ -302,7 +335,7 @@ func TestHealthIsSafeForConcurrentUse(t *testing.T) {
 	for n := range 8 {
 		wg.Go(func() {
 			for i := range 500 {
-				_, _ = routing.Run(t.Context(), r, tree, &routing.Call{}, nil, func(_ context.Context, x *routing.Try) (int, error) {
+				_, _ = routing.Run(t.Context(), r, tree, &routing.Call{}, nil, func(context.Context, *routing.Try) (int, error) {
 					if (i+n)%3 > 0 {
 						return 0, status(503)
 					}

@@ -112,29 +112,31 @@ func TestACallThatEndsEndsBothRequests(t *testing.T) {
 	})
 }
 
-// Whoever keeps a place for an answer that loses has it given back.
+// Whoever keeps a place for an answer that loses has it given back: the places
+// are enough for a hedge each time.
 func TestALosersPlaceIsGivenBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := leaf("a")
-		n.Hedge.After = time.Second
-		n.Limits = routing.Limits{Concurrent: 2, QueueTimeout: -1}
-		r, tree := routing.New(routing.Config{}), compile(t, n)
-		for range 5 {
-			var asked atomic.Int32
-			lease, err := routing.Run(t.Context(), r, tree, &routing.Call{}, nil, func(context.Context, *routing.Try) (*routing.Lease, error) {
-				return nil, nil
+	for name, takes := range map[string][]time.Duration{
+		"the first loses":  {3 * time.Second, time.Second},
+		"the second loses": {3 * time.Second, 5 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := leaf("a")
+				n.Hedge.After = time.Second
+				n.Limits = routing.Limits{Concurrent: 2, QueueTimeout: -1}
+				r, tree := routing.New(routing.Config{}), compile(t, n)
+				for range 3 {
+					var asked atomic.Int32
+					lease, err := routing.Run(t.Context(), r, tree, &routing.Call{}, nil, func(_ context.Context, x *routing.Try) (*routing.Lease, error) {
+						time.Sleep(takes[asked.Add(1)-1]) // deaf to its context
+						return x.Keep(), nil
+					})
+					if err != nil || asked.Load() != 2 {
+						t.Fatalf("%v, %d requests", err, asked.Load())
+					}
+					lease.Done(0, nil)
+				}
 			})
-			if err != nil || lease != nil {
-				t.Fatal(lease, err)
-			}
-			lease, err = routing.Run(t.Context(), r, tree, &routing.Call{}, nil, func(_ context.Context, x *routing.Try) (*routing.Lease, error) {
-				time.Sleep([]time.Duration{3 * time.Second, time.Second}[asked.Add(1)-1]) // deaf to its context
-				return x.Keep(), nil
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			lease.Done(0, nil)
-		}
-	})
+		})
+	}
 }

@@ -71,6 +71,10 @@ func (l *limiter) acquire(ctx context.Context, n *node, tokens int64, mayWait bo
 		l.mu.Unlock()
 		return p, nil
 	}
+	if ctx.Err() != nil {
+		l.mu.Unlock()
+		return permit{}, ended(ctx, "the caller's context ended before the target "+n.target+" could be asked")
+	}
 	due, patience := l.due(now, limits, tokens), limits.patience()
 	if limits.Tokens > 0 && tokens > limits.Tokens {
 		l.mu.Unlock()

@@ -48,7 +48,7 @@ func (c *crowd) send(l routing.Limits, visits ...visit) {
 			time.Sleep(v.at)
 			ctx, cancel := context.WithCancel(c.t.Context())
 			defer cancel()
-			if v.patience > 0 {
+			if v.patience != 0 {
 				ctx, cancel = context.WithTimeout(ctx, v.patience)
 				defer cancel()
 			}
@@ -165,8 +165,17 @@ func TestLimits(t *testing.T) {
 			[]visit{{name: "a", takes: 10 * s}, {name: "b", at: s, patience: 2 * s}}, []string{"a 0s", "b 3s timeout"},
 		},
 		{
+			"the deadline had passed before", routing.Limits{Concurrent: 1},
+			[]visit{{name: "a", takes: 10 * s}, {name: "b", at: s, patience: -1}}, []string{"a 0s", "b 1s timeout"},
+		},
+		{
 			"a turn at the very end of the patience", routing.Limits{Concurrent: 1, QueueTimeout: 3 * s},
 			[]visit{{name: "a", takes: 4*s - 1}, {name: "b", at: s}}, []string{"a 0s", "b 3.999999999s"},
+		},
+		{
+			"a minute that ends with the patience", routing.Limits{Requests: 2},
+			[]visit{{name: "a"}, {name: "b", at: 10 * s}, {name: "c", at: 31 * s}, {name: "d", at: 40 * s}},
+			[]string{"a 0s", "b 10s", "c 1m0s", "d 1m10s"},
 		},
 		{
 			"too many tokens for any minute", routing.Limits{Tokens: 100, QueueTimeout: time.Hour},
@@ -204,6 +213,64 @@ func TestLeavesWithTheSameKeyShareTheCount(t *testing.T) {
 		c.send(routing.Limits{Requests: 3, QueueTimeout: -1}, visit{name: "e", at: 4})
 		wantEqual(t, "let go", []string{"a 0s", "c 1ns", "b 2ns", "d 3ns rate_limit_exceeded", "e 4ns rate_limit_exceeded"}, c.result())
 	})
+}
+
+// A newcomer with a wider limit still stands behind those in line.
+func TestTheLineIsOneForAKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrowd(t)
+		c.send(routing.Limits{Requests: 1, QueueTimeout: time.Hour}, visit{name: "a"}, visit{name: "b", at: time.Second})
+		c.send(routing.Limits{Requests: 5, QueueTimeout: 10 * time.Second}, visit{name: "c", at: 2 * time.Second})
+		wantEqual(t, "let go", []string{"a 0s", "c 2s rate_limit_exceeded", "b 1m0s"}, c.result())
+	})
+}
+
+// brink is a context that ends just when somebody is about to wait for it.
+type brink struct {
+	context.Context
+	end func()
+}
+
+func (b brink) Done() <-chan struct{} {
+	b.end()
+	return b.Context.Done()
+}
+
+// Who leaves at the moment of its turn takes nothing along.
+func TestATurnThatNobodyTakesIsPassedOn(t *testing.T) {
+	tree := compile(t, &routing.Node{Key: "a", Limits: routing.Limits{Concurrent: 1, QueueTimeout: time.Hour}})
+	left := 0
+	for range 100 { // whether it leaves or takes its turn is open
+		r := routing.New(routing.Config{})
+		begun, release, gone := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(gone)
+			_, _ = routing.Run(t.Context(), r, tree, &routing.Call{}, nil, func(context.Context, *routing.Try) (int, error) {
+				close(begun)
+				<-release
+				return 0, nil
+			})
+		}()
+		<-begun
+		ctx, cancel := context.WithCancel(t.Context())
+		second := brink{ctx, func() {
+			close(release)
+			<-gone
+			cancel()
+		}}
+		quick := func(context.Context, *routing.Try) (int, error) { return 0, nil }
+		if _, err := routing.Run(second, r, tree, &routing.Call{}, nil, quick); codeOf(err) == providers.ErrCanceled {
+			left++
+		}
+		third, cancelThird := context.WithTimeout(t.Context(), 10*time.Second)
+		if _, err := routing.Run(third, r, tree, &routing.Call{}, nil, quick); err != nil {
+			t.Fatalf("the place is lost: %v", err)
+		}
+		cancelThird()
+	}
+	if left == 0 {
+		t.Error("nobody left")
+	}
 }
 
 func TestALimitIsNamedAndFallsBack(t *testing.T) {
@@ -258,7 +325,7 @@ func TestStreamsKeepTheirPlace(t *testing.T) {
 		}
 		lease.Done(1, nil)
 		lease.Done(1, nil)
-		if lease, err = open(nil); codeOf(err) != providers.ErrRateLimited || !strings.Contains(err.Error(), "100 tokens") {
+		if _, err = open(nil); codeOf(err) != providers.ErrRateLimited || !strings.Contains(err.Error(), "100 tokens") {
 			t.Errorf("%v, want 51 tokens to count", err)
 		}
 		time.Sleep(time.Minute)
@@ -317,17 +384,19 @@ func TestLimitsAreSafeForConcurrentUse(t *testing.T) {
 		wg.Go(func() {
 			for i := range 300 {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%5+1)*time.Millisecond)
-				lease, err := routing.Run(ctx, r, tree, &routing.Call{Tokens: 10}, nil, func(_ context.Context, x *routing.Try) (*routing.Lease, error) {
-					if (i+n)%4 == 0 {
-						return nil, status(500)
+				var lease *routing.Lease
+				_, err := routing.Run(ctx, r, tree, &routing.Call{Tokens: 10}, nil, func(_ context.Context, x *routing.Try) (int, error) {
+					switch (i + n) % 4 {
+					case 0:
+						return 0, status(500)
+					case 1:
+						lease = x.Keep()
+					default:
+						x.Used(5)
 					}
-					if (i+n)%4 == 1 {
-						return x.Keep(), nil
-					}
-					x.Used(5)
-					return nil, nil
+					return 0, nil
 				})
-				if err == nil && lease != nil {
+				if err == nil {
 					lease.Done(20, nil)
 				}
 				cancel()

@@ -10,6 +10,17 @@
 // a call makes [DefaultMaxAttempts] tries at most, and retries and hedges draw
 // on a [Budget] of the [Router].
 //
+// # The order of things
+//
+// A leaf is Cooldown(Retry(Limits(Hedge(try)))), and the groups are around it: a
+// cooldown decides whether the leaf is asked at all, each retry takes its own
+// place within the limits, and a hedge goes along with one try. A limit that
+// can't be met is not retried, but a fallback goes on after it.
+//
+// A stream is opened by a try and [Commit] says when it has begun: up to then a
+// failure is the try's, and retries and fallbacks apply; from then on it is the
+// stream's, and nothing is repeated.
+//
 // # Where state lives
 //
 // A [Router] holds the health and the use of targets by their keys, so that all

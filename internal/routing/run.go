@@ -11,7 +11,8 @@ import (
 
 // Run walks the tree until a try succeeds, and returns what that try returned,
 // or the last error. The error is as the try returned it; limits, conditions and
-// pauses have errors of their own, with Sent as it was before.
+// pauses have errors of their own. It speaks for the last target alone: what was
+// sent before, the trail tells.
 //
 // Each try, and each target that was passed over in a fallback, is appended to
 // the trail, which may be nil. The function is called on the caller's goroutine,
