@@ -28,12 +28,10 @@ type shelf struct {
 func (s *shelf) Render(ctx context.Context, ref string, variables map[string]any) (*gateway.RenderedPrompt, error) {
 	id, version, _ := strings.Cut(ref, "@")
 	switch {
-	case s.err != nil:
-		return nil, s.err
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case s.request == nil:
-		return nil, nil
+	case s.request == nil: // without an error too
+		return nil, s.err
 	}
 	req := *s.request
 	req.Messages = []gateway.Message{gateway.UserMessage(fmt.Sprint("Hello, ", variables["name"]))}
