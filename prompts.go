@@ -61,7 +61,8 @@ func (s *PromptsService) Render(ctx context.Context, req *PromptCompletionReques
 }
 
 // WithPrompts sets where the stored prompts of [Client.Prompts] come from: the
-// module github.com/b650d4bf/gateway/prompts reads them from files and catalogs.
+// module github.com/b650d4bf/gateway/prompts reads them from files and catalogs. A
+// library gets the context of the call; [WithTimeouts] is not about it.
 func WithPrompts(library PromptLibrary) ClientOption {
 	return clientOption(func(cfg *clientConfig) error {
 		if library == nil {

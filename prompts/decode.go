@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -134,6 +133,7 @@ func (d *decoder) version(p *Prompt, m member) {
 	}
 	v.names = slices.Sorted(maps.Keys(f.names))
 	p.versions[number] = v
+	p.newest = max(p.newest, number)
 }
 
 // request reads the body of a chat completion whose messages have templates. Its
@@ -155,8 +155,9 @@ func (d *decoder) request(v *version, path string, raw json.RawMessage) {
 			d.add(at, "come with the call: leave it out")
 		case m.name == "model" && strings.Contains(string(m.raw), "{{"):
 			d.add(at, "has no templates: a call overrides the model")
-		case d.strange(path, m.name, requestMembers):
+		case d.strange(path, m.name, requestShape.members):
 		default:
+			d.check(at, m.raw, requestShape.below[m.name])
 			_ = rest.Set(m.name, m.raw) // it is valid JSON
 		}
 	}
@@ -170,45 +171,6 @@ func (d *decoder) request(v *version, path string, raw json.RawMessage) {
 	}
 }
 
-// requestMembers and messageMembers are the names that a slip is held against.
-var (
-	requestMembers = []string{
-		"model", "messages", "max_tokens", "max_completion_tokens", "temperature", "top_p", "top_k", "n", "stop", "seed",
-		"presence_penalty", "frequency_penalty", "logprobs", "top_logprobs", "stream_options", "tools", "tool_choice",
-		"parallel_tool_calls", "response_format", "reasoning_effort", "thinking", "modalities", "labels", "user", "metadata",
-		"safety_settings", "cached_content", "service_tier", "media_resolution", "image_config", "audio", "verbosity", "store",
-		"anthropic_beta", "cache_control", "container", "context_management", "diagnostics", "function_call", "functions",
-		"inference_geo", "logit_bias", "mcp_servers", "model_armor_config", "output_config", "parameters", "prediction",
-		"prompt_cache_key", "prompt_mode", "random_seed", "routing_config", "safe_prompt", "safety_identifier", "speech_config",
-		"speed", "thinking_config", "tool_config", "web_search_options",
-	}
-	messageMembers = []string{"role", "content", "name", "tool_calls", "tool_call_id", "content_blocks", "placeholder"}
-)
-
-// strange reports a member that is nearly one of the known ones, and says whether
-// it did. Others are extensions, which go to the platform if it knows them.
-func (d *decoder) strange(path, name string, known []string) bool {
-	if slices.Contains(known, name) {
-		return false
-	}
-	meant := catalog.Near(name, known)
-	if len(meant) == 0 || !isSlip(name, meant[0]) {
-		return false
-	}
-	d.unknown(path, name, known...)
-	return true
-}
-
-// isSlip reports whether name is a known one but for a letter or two. Another case
-// style is none: the platform has both.
-func isSlip(name, known string) bool {
-	if fold := strings.NewReplacer("_", ""); strings.EqualFold(fold.Replace(name), fold.Replace(known)) {
-		return false
-	}
-	longer, shorter := max(len(name), len(known)), min(len(name), len(known))
-	return longer-shorter <= 2 && longer > 3
-}
-
 func (d *decoder) message(v *version, path string, raw json.RawMessage) {
 	var m message
 	members := d.object(path, raw)
@@ -216,7 +178,9 @@ func (d *decoder) message(v *version, path string, raw json.RawMessage) {
 	for i, f := range members {
 		switch {
 		case placeholder < 0:
-			d.strange(path, f.name, messageMembers)
+			if !d.strange(path, f.name, messageShape.members) {
+				d.check(join(path, f.name), f.raw, messageShape.below[f.name])
+			}
 		case i == placeholder:
 			m.placeholder = d.placeholder(join(path, f.name), f.raw)
 		default:

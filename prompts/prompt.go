@@ -27,7 +27,8 @@ type Prompt struct {
 	id, description string
 	versions        map[int]*version
 	labels          map[string]int
-	chosen          int // the version of a bare id, or 0 for the latest
+	newest          int // the highest number
+	chosen          int // the version of a bare id, or 0 for the newest
 }
 
 // version is one version of a prompt. It is immutable.
@@ -58,7 +59,7 @@ func (p *Prompt) Default() int {
 	if p.chosen != 0 {
 		return p.chosen
 	}
-	return slices.Max(p.Versions())
+	return p.newest
 }
 
 // Variables returns the names that the templates of a version ask for, in
@@ -80,7 +81,7 @@ func (p *Prompt) find(selector string) (*version, error) {
 		return p.versions[p.Default()], nil
 	}
 	if selector == latest {
-		return p.versions[slices.Max(p.Versions())], nil
+		return p.versions[p.newest], nil
 	}
 	if n, ok := p.labels[selector]; ok {
 		return p.versions[n], nil
@@ -89,8 +90,7 @@ func (p *Prompt) find(selector string) (*version, error) {
 		if v := p.versions[n]; v != nil && strconv.Itoa(n) == selector {
 			return v, nil
 		}
-		numbers := p.Versions()
-		return nil, fmt.Errorf("has no version %s: its latest is %d", clip(selector), numbers[len(numbers)-1])
+		return nil, fmt.Errorf("has no version %s: its latest is %d", clip(selector), p.newest)
 	}
 	labels := append(slices.Sorted(maps.Keys(p.labels)), latest)
 	return nil, fmt.Errorf("has no label %q%s", clip(selector), hint(catalog.Near(selector, labels)))
@@ -100,7 +100,7 @@ func (p *Prompt) find(selector string) (*version, error) {
 // those of the newer one, where it has them.
 func (p *Prompt) merge(newer *Prompt) (*Prompt, error) {
 	out := &Prompt{
-		id: p.id, description: p.description, chosen: p.chosen,
+		id: p.id, description: p.description, chosen: p.chosen, newest: max(p.newest, newer.newest),
 		versions: maps.Clone(p.versions), labels: maps.Clone(p.labels),
 	}
 	var errs []error

@@ -124,7 +124,7 @@ type Catalog interface {
 // FromFS reads a prompt from each file that one of the patterns, in the syntax of
 // [path.Match], takes in; without any it is "*.json". The file's name without its
 // extension is the id. Files of the same id in several directories make one prompt
-// of all their versions.
+// of all their versions. Files whose names begin with a dot are passed over.
 //
 // The files of a directory called partials beside them are the partials, each by
 // its name without the extension. Every mistake is reported at once; a pattern
@@ -169,7 +169,7 @@ func (l *loader) glob(pattern string) []string {
 	if err != nil {
 		l.errs = append(l.errs, fmt.Errorf("prompts: %q: %w", pattern, err))
 	}
-	return names
+	return slices.DeleteFunc(names, func(name string) bool { return path.Base(name)[0] == '.' })
 }
 
 func (l *loader) partial(file string) {

@@ -31,7 +31,7 @@ func rendered(t *testing.T, store prompts.Store, ref string) string {
 
 func TestFromFS(t *testing.T) {
 	fsys := files("welcome.json", asking(`"Hi {{name}}. {{> tone}}"`), "bye.json", "\ufeff"+asking(`"Bye {{name}}."`),
-		"notes.txt", "not a prompt", "partials/tone.txt", "Be brief.\n")
+		"notes.txt", "not a prompt", "._welcome.json", "\x00", "partials/.gitkeep", "", "partials/tone.txt", "Be brief.\n")
 	store, err := prompts.FromFS(fsys)
 	if err != nil {
 		t.Fatal(err)
