@@ -13,7 +13,7 @@ const (
 	// maxOutput bounds the texts of one rendered prompt, in bytes.
 	maxOutput = 32 << 20
 	// maxSteps bounds the work of one rendering: pieces of templates, those of a
-	// loop once for each time around.
+	// loop once for each time around, and the scopes that names are looked for in.
 	maxSteps = 1 << 20
 	// stepsPerLook is how often the context is looked at.
 	stepsPerLook = 1 << 10
@@ -172,6 +172,7 @@ func (r *renderer) lookup(path []string) *value {
 	}
 	var v *value
 	for i := len(r.scopes) - 1; i >= 0 && v == nil; i-- {
+		r.step()
 		v = r.member(r.scopes[i], path[0])
 	}
 	for _, name := range path[1:] {
