@@ -218,6 +218,7 @@ const (
 	ErrProviderNotFound = providers.ErrProviderNotFound
 	ErrModelNotFound    = providers.ErrModelNotFound
 	ErrCacheNotFound    = providers.ErrCacheNotFound
+	ErrPromptNotFound   = providers.ErrPromptNotFound
 	ErrTooLarge         = providers.ErrTooLarge
 	ErrContextLength    = providers.ErrContextLength
 	ErrOneToolOnly      = providers.ErrOneToolOnly

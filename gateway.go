@@ -91,12 +91,15 @@ type Client struct {
 	Messages MessagesService
 	// Caches holds the platform's context caching.
 	Caches CacheService
+	// Prompts uses stored prompts.
+	Prompts PromptsService
 
 	engine   *pipeline.Engine
 	platform *vertex.Provider
 	settings *pipeline.Settings
 	none     *pipeline.Settings // the settings of a call without options
 	models   *catalog.Models
+	prompts  PromptLibrary
 }
 
 // New returns a client. All mistakes in the options are reported at once. It
@@ -127,16 +130,17 @@ func New(opts ...ClientOption) (*Client, error) {
 	if err != nil {
 		return nil, errors.Join(err, engine.Close())
 	}
-	return newClient(&Client{engine: engine, platform: platform, models: cfg.platform.Models}, &cfg.settings), nil
+	return newClient(&Client{engine: engine, platform: platform, models: cfg.platform.Models, prompts: cfg.prompts}, &cfg.settings), nil
 }
 
 // newClient returns a view of the client with the settings.
 func newClient(shared *Client, settings *pipeline.Settings) *Client {
 	c := &Client{
-		engine: shared.engine, platform: shared.platform, models: shared.models,
+		engine: shared.engine, platform: shared.platform, models: shared.models, prompts: shared.prompts,
 		settings: settings, none: &pipeline.Settings{},
 	}
 	c.Chat.Completions.client, c.Messages.client, c.Embeddings.client, c.Caches.client = c, c, c, c
+	c.Prompts.client, c.Prompts.Completions.client = c, c
 	return c
 }
 
@@ -199,6 +203,7 @@ type clientConfig struct {
 	credentials gcpauth.Config
 	platform    vertex.Config
 	providers   []Provider
+	prompts     PromptLibrary
 }
 
 // option sets a setting that clients and calls share.

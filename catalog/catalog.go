@@ -8,6 +8,9 @@
 //	  "vx": {"provider": "vertex-ai", "region": "europe-west4", "service_account_file": "key.json"}
 //	}}
 //
+// A file may also have stored prompts, in prompts and partials, which the module
+// github.com/b650d4bf/gateway/prompts reads.
+//
 // # File format
 //
 // Decoding is strict. An unknown or repeated member, a wrong type, and a value

@@ -43,32 +43,63 @@ func (p *problems) err() error { return errors.Join(p.errs...) }
 
 // decode reads and validates entries. When the shape of a member is wrong it goes
 // on, so that every mistake is reported at once.
-func decode(data []byte) ([]Entry, error) {
+func decode(data []byte) (content, error) {
 	var p problems
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if err := wellFormed(data); err != nil {
-		return nil, err
+		return content{}, err
 	}
-	var entries []Entry
+	var out content
 	for _, m := range p.object("", data) {
 		switch m.name {
 		case "providers":
 			for _, e := range p.object("providers", m.raw) {
-				entries = append(entries, p.entry(e))
+				out.entries = append(out.entries, p.entry(e))
 			}
-		case "configs", "prompts":
+		case "configs":
 			if len(p.object(m.name, m.raw)) > 0 {
 				p.add(m.name, "%s are not supported by this version", m.name)
 			}
+		case "prompts":
+			out.prompts = p.prompts(m)
+		case "partials":
+			out.partials = p.texts(m.name, m.raw)
 		default:
-			p.unknown("", m.name, []string{"providers", "configs", "prompts"})
+			p.unknown("", m.name, []string{"providers", "configs", "prompts", "partials"})
 		}
 	}
-	p.entries(entries)
+	p.entries(out.entries)
 	if err := p.err(); err != nil {
-		return nil, err
+		return content{}, err
 	}
-	return entries, nil
+	return out, nil
+}
+
+// content is what a catalog file holds.
+type content struct {
+	entries  []Entry
+	prompts  map[string]json.RawMessage
+	partials map[string]string
+}
+
+// prompts keeps prompts as they are written: what they are made of is known to the
+// library that reads them.
+func (p *problems) prompts(m member) map[string]json.RawMessage {
+	out := make(map[string]json.RawMessage)
+	for _, prompt := range p.object(m.name, m.raw) {
+		p.object(join(m.name, prompt.name), prompt.raw)
+		out[prompt.name] = prompt.raw
+	}
+	return out
+}
+
+// texts decodes an object of strings.
+func (p *problems) texts(path string, raw json.RawMessage) map[string]string {
+	out := make(map[string]string)
+	for _, m := range p.object(path, raw) {
+		out[m.name] = p.text(join(path, m.name), m.raw)
+	}
+	return out
 }
 
 // wellFormed reports what keeps data from being one JSON value of bearable size.

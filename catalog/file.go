@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -41,16 +42,16 @@ func (f *File) Reload() error {
 	if err != nil {
 		return err
 	}
-	entries, err := decode(data)
+	c, err := decode(data)
 	if err != nil {
 		return fmt.Errorf("catalog: %s: %w", f.path, err)
 	}
-	for i := range entries {
-		if p := entries[i].ServiceAccountFile; p != "" && !filepath.IsAbs(p) {
-			entries[i].ServiceAccountFile = filepath.Join(filepath.Dir(f.path), p)
+	for i := range c.entries {
+		if p := c.entries[i].ServiceAccountFile; p != "" && !filepath.IsAbs(p) {
+			c.entries[i].ServiceAccountFile = filepath.Join(filepath.Dir(f.path), p)
 		}
 	}
-	f.mem.store(entries)
+	f.mem.store(c)
 	return nil
 }
 
@@ -60,6 +61,12 @@ func (f *File) Lookup(slug string) (Entry, error) { return f.mem.Lookup(slug) }
 
 // Slugs returns every slug in ascending order. The caller owns the slice.
 func (f *File) Slugs() []string { return f.mem.Slugs() }
+
+// Prompts returns the stored prompts, as [Memory.Prompts] does.
+func (f *File) Prompts() map[string]json.RawMessage { return f.mem.Prompts() }
+
+// Partials returns the texts that prompts share, as [Memory.Partials] does.
+func (f *File) Partials() map[string]string { return f.mem.Partials() }
 
 // Version counts the loads so far, as [Memory.Version] does.
 func (f *File) Version() uint64 { return f.mem.Version() }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -17,9 +18,11 @@ type Memory struct {
 
 // snapshot is one immutable state of a catalog.
 type snapshot struct {
-	entries map[string]Entry
-	slugs   []string
-	version uint64
+	entries  map[string]Entry
+	slugs    []string
+	prompts  map[string]json.RawMessage
+	partials map[string]string
+	version  uint64
 }
 
 var _ Catalog = (*Memory)(nil)
@@ -36,12 +39,12 @@ func New(entries ...Entry) (*Memory, error) {
 // Parse returns the catalog written in data, or every mistake in it. A relative
 // service_account_file stays relative, to the working directory of the process.
 func Parse(data []byte) (*Memory, error) {
-	entries, err := decode(data)
+	c, err := decode(data)
 	if err != nil {
 		return nil, err
 	}
 	m := new(Memory)
-	m.store(entries)
+	m.store(c)
 	return m, nil
 }
 
@@ -61,12 +64,21 @@ func (m *Memory) Lookup(slug string) (Entry, error) {
 // Slugs returns every slug in ascending order. The caller owns the slice.
 func (m *Memory) Slugs() []string { return slices.Clone(m.load().slugs) }
 
+// Prompts returns the stored prompts as they are written, by their ids. They are
+// read by the module github.com/b650d4bf/gateway/prompts. The caller owns the map
+// and must not change the bytes.
+func (m *Memory) Prompts() map[string]json.RawMessage { return maps.Clone(m.load().prompts) }
+
+// Partials returns the texts that the templates of stored prompts share, by their
+// names. The caller owns the map.
+func (m *Memory) Partials() map[string]string { return maps.Clone(m.load().partials) }
+
 // Version counts the swaps so far. Whatever was built from an entry, such as a
 // cached token, may be stale once the version it was built at has passed; calls
 // under way can finish with what they have.
 func (m *Memory) Version() uint64 { return m.load().version }
 
-// Replace swaps the whole content for entries in one step. If any entry is
+// Replace swaps all entries in one step; stored prompts stay. If any entry is
 // invalid it changes nothing and returns every mistake.
 func (m *Memory) Replace(entries ...Entry) error {
 	var p problems
@@ -75,7 +87,8 @@ func (m *Memory) Replace(entries ...Entry) error {
 	}
 	m.swap.Lock()
 	defer m.swap.Unlock()
-	m.store(entries)
+	old := m.load()
+	m.store(content{entries, old.prompts, old.partials})
 	return nil
 }
 
@@ -87,10 +100,13 @@ func (m *Memory) load() *snapshot {
 	return &snapshot{}
 }
 
-// store installs valid entries as the next version. The caller holds m.swap.
-func (m *Memory) store(entries []Entry) {
-	next := &snapshot{entries: make(map[string]Entry, len(entries)), version: m.load().version + 1}
-	for _, e := range entries {
+// store installs valid content as the next version. The caller holds m.swap.
+func (m *Memory) store(c content) {
+	next := &snapshot{
+		entries: make(map[string]Entry, len(c.entries)), prompts: c.prompts, partials: c.partials,
+		version: m.load().version + 1,
+	}
+	for _, e := range c.entries {
 		e.Headers = maps.Clone(e.Headers)
 		next.entries[e.Slug] = e
 	}

@@ -12,6 +12,10 @@ const (
 	maxQuote = 64 // bytes of a foreign name repeated in an error
 )
 
+// Near returns the names that resemble name, the most similar first and three at
+// most.
+func Near(name string, names []string) []string { return near(name, names) }
+
 // near returns the names that resemble name, the most similar first: those
 // within an edit distance of a third of its length, and those that begin with it
 // or that it begins with.

@@ -90,7 +90,11 @@ func TestParseReportsShapes(t *testing.T) {
 		{"header not text", entry(`"headers":{"a":[1]}`), `providers.vx.headers.a: must be a string`},
 		{"key as text", entry(`"service_account_json":"{}"`), `providers.vx.service_account_json: must be an object`},
 		{"configs", `{"configs":{"c":{}}}`, `configs: configs are not supported by this version`},
-		{"prompts", `{"prompts":{"p":{}}}`, `prompts: prompts are not supported by this version`},
+		{"prompts not an object", `{"prompts":[1]}`, `prompts: must be an object`},
+		{"prompt not an object", `{"prompts":{"p":"Hello"}}`, `prompts.p: must be an object`},
+		{"repeated prompt", `{"prompts":{"p":{},"p":{}}}`, `prompts.p: is given twice`},
+		{"partials not an object", `{"partials":"x"}`, `partials: must be an object`},
+		{"partial not text", `{"partials":{"a":{}}}`, `partials.a: must be a string`},
 		{"configs not an object", `{"configs":[1]}`, `configs: must be an object`},
 	}
 	for _, tt := range tests {
@@ -191,4 +195,24 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("Lookup of an impossible slug: %v", err)
 		}
 	})
+}
+
+func TestParseKeepsPromptsAsTheyAre(t *testing.T) {
+	m, err := catalog.Parse([]byte(`{"prompts":{"welcome":{"versions" : {"1":{}}},"b":{}},"partials":{"tone":"Be brief."}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Replace(catalog.Entry{Slug: "vx", Provider: "vertex-ai"}); err != nil { // and leaves the prompts
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for id, raw := range m.Prompts() {
+		got[id] = string(raw)
+	}
+	if diff := cmp.Diff(map[string]string{"welcome": `{"versions" : {"1":{}}}`, "b": "{}"}, got); diff != "" {
+		t.Errorf("prompts (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]string{"tone": "Be brief."}, m.Partials()); diff != "" {
+		t.Errorf("partials (-want +got):\n%s", diff)
+	}
 }

@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/b650d4bf/gateway v0.0.0
+	github.com/b650d4bf/gateway/prompts v0.0.0
 	github.com/b650d4bf/gateway/structured v0.0.0
 )
 
@@ -21,6 +22,7 @@ require (
 
 replace (
 	github.com/b650d4bf/gateway => ../
+	github.com/b650d4bf/gateway/prompts => ../prompts
 	github.com/b650d4bf/gateway/structured => ../structured
 )
 

@@ -22,6 +22,7 @@ const (
 	ErrProviderNotFound Code = "provider_not_found"      // no such slug in the catalog
 	ErrModelNotFound    Code = "model_not_found"         // the platform does not have the model there
 	ErrCacheNotFound    Code = "cache_not_found"         // no such cached content: it expired, or is elsewhere
+	ErrPromptNotFound   Code = "prompt_not_found"        // no such prompt, version or label in the library
 	ErrTooLarge         Code = "request_too_large"       // a body is over its limit
 	ErrContextLength    Code = "context_length_exceeded" // more tokens than the model takes
 	ErrOneToolOnly      Code = "one_tool_only"           // the model takes one kind of tool at a time
@@ -53,6 +54,7 @@ var codeFacts = map[Code]struct {
 	ErrProviderNotFound: {"invalid_request_error", 404, false},
 	ErrModelNotFound:    {"invalid_request_error", 404, false},
 	ErrCacheNotFound:    {"invalid_request_error", 404, false},
+	ErrPromptNotFound:   {"invalid_request_error", 404, false},
 	ErrTooLarge:         {"invalid_request_error", 413, false},
 	ErrContextLength:    {"invalid_request_error", 400, false},
 	ErrOneToolOnly:      {"invalid_request_error", 400, false},

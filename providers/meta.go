@@ -11,6 +11,9 @@ type Meta struct {
 	Provider, Slug string
 	// Model is the model reference that was resolved, without the slug.
 	Model string
+	// Prompt and PromptVersion name the stored prompt that made the request; empty
+	// for a request without one.
+	Prompt, PromptVersion string
 	// Warnings lists what was changed or left out on the way to the model.
 	Warnings []Warning
 	// CacheStatus says what part the response cache had.

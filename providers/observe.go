@@ -27,6 +27,10 @@ type Call struct {
 	// Model is the model reference as the caller gave it; empty for operations
 	// that name none.
 	Model string
+	// Prompt and PromptVersion name the stored prompt that made the request; empty
+	// for a request without one. Of a prompt that could not be rendered it is the
+	// reference as the caller gave it, without a version.
+	Prompt, PromptVersion string
 	// Stream says that the answer is streamed.
 	Stream bool
 	// Metadata is what the caller attached to the call.

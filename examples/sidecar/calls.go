@@ -23,6 +23,9 @@ func (callLog) CallEnd(ctx context.Context, r gateway.Record) {
 		slog.String("request_id", r.ID), slog.String("slug", r.Meta.Slug), slog.String("model", cmp.Or(r.Meta.Model, r.Model)),
 		slog.Bool("stream", r.Stream), slog.Duration("duration", r.Duration), slog.Int("warnings", len(r.Meta.Warnings)),
 	}
+	if r.Prompt != "" {
+		attrs = append(attrs, slog.String("prompt", r.Prompt), slog.String("prompt_version", r.PromptVersion))
+	}
 	if u := r.Usage; u != nil {
 		attrs = append(attrs, slog.Int64("prompt_tokens", u.PromptTokens), slog.Int64("completion_tokens", u.CompletionTokens))
 	}

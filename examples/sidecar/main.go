@@ -3,7 +3,8 @@
 //	sidecar -catalog catalog.json -keys-file keys.txt
 //
 // Any OpenAI client then works with the base URL http://127.0.0.1:8787/v1 and
-// models such as "@slug/gemini-2.5-flash". GET /healthz answers without a key.
+// models such as "@slug/gemini-2.5-flash". The catalog's prompts are at
+// /v1/prompts/{id}/completions. GET /healthz answers without a key.
 //
 // SIGHUP reads the catalog again; a faulty one is reported and the old one stays
 // in use. SIGINT and SIGTERM let requests under way finish, for 10 seconds at
@@ -23,11 +24,13 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/b650d4bf/gateway"
 	"github.com/b650d4bf/gateway/catalog"
+	"github.com/b650d4bf/gateway/prompts"
 )
 
 const (
@@ -83,7 +86,11 @@ func run(ctx context.Context, args []string, ready func(net.Addr)) (err error) {
 	if err != nil {
 		return err
 	}
-	client, err := gateway.New(gateway.WithCatalog(providers), gateway.WithObserver(callLog{}))
+	store := new(promptStore)
+	if err := store.read(providers); err != nil {
+		return err
+	}
+	client, err := gateway.New(gateway.WithCatalog(providers), gateway.WithPrompts(prompts.New(store)), gateway.WithObserver(callLog{}))
 	if err != nil {
 		return err
 	}
@@ -101,7 +108,7 @@ func run(ctx context.Context, args []string, ready func(net.Addr)) (err error) {
 		slog.Warn("no API keys are set: whoever reaches the address can use the providers")
 	}
 	ready(l.Addr())
-	return serve(ctx, l, routes(client, keys), func() { reread(providers) }, reload)
+	return serve(ctx, l, routes(client, keys), func() { reread(providers, store) }, reload)
 }
 
 // routes adds the health check to the handler of the client.
@@ -119,11 +126,32 @@ func routes(client *gateway.Client, keys []string) http.Handler {
 	return mux
 }
 
+// promptStore has the prompts of the catalog as it was read last.
+type promptStore struct {
+	now atomic.Pointer[prompts.Memory]
+}
+
+// Prompt returns the prompt of that id.
+func (s *promptStore) Prompt(ctx context.Context, id string) (*prompts.Prompt, error) {
+	return s.now.Load().Prompt(ctx, id)
+}
+
+func (s *promptStore) read(providers *catalog.File) error {
+	next, err := prompts.FromCatalog(providers)
+	if err == nil {
+		s.now.Store(next)
+	}
+	return err
+}
+
 // reread loads the catalog again.
-func reread(providers *catalog.File) {
+func reread(providers *catalog.File, store *promptStore) {
 	if err := providers.Reload(); err != nil {
 		slog.Error("the catalog was not reloaded, the old one stays", "error", err)
 		return
+	}
+	if err := store.read(providers); err != nil {
+		slog.Error("the prompts were not reloaded, the old ones stay", "error", err)
 	}
 	slog.Info("catalog reloaded", "providers", providers.Slugs())
 }

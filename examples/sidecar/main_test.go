@@ -61,7 +61,8 @@ func start(t *testing.T, keys string) sidecar {
 
 func (s *sidecar) writeCatalog(t *testing.T, slug string) {
 	t.Helper()
-	writeFile(t, s.catalog, `{"providers":{"`+slug+`":{"provider":"vertex-ai","project_id":"p","region":"global","auth":"none","base_url":"`+s.platform+`"}}}`)
+	writeFile(t, s.catalog, `{"providers":{"`+slug+`":{"provider":"vertex-ai","project_id":"p","region":"global","auth":"none","base_url":"`+s.platform+`"}},
+		"prompts":{"greet":{"versions":{"1":{"request":{"model":"@`+slug+`/gemini-2.5-flash","messages":[{"role":"user","content":"Greet {{name}}."}]}}}}}}`)
 }
 
 func writeFile(t *testing.T, path, text string) string {
@@ -77,6 +78,12 @@ func (s *sidecar) chat(t *testing.T, slug, key, more string) (int, string) {
 	t.Helper()
 	body := `{"model":"@` + slug + `/gemini-2.5-flash","messages":[{"role":"user","content":"Hello"}]` + more + `}`
 	return send(t, "POST", s.url+"/v1/chat/completions", key, body)
+}
+
+// greet asks with the catalog's prompt.
+func (s *sidecar) greet(t *testing.T, key, body string) (int, string) {
+	t.Helper()
+	return send(t, "POST", s.url+"/v1/prompts/greet@latest/completions", key, body)
 }
 
 func send(t *testing.T, method, url, key, body string) (int, string) {
@@ -111,6 +118,9 @@ func TestSidecar(t *testing.T) {
 		{"health needs no key", func() (int, string) { return send(t, "GET", s.url+"/healthz", "", "") }, 200, `{"status":"ok"}`},
 		{"chat", func() (int, string) { return s.chat(t, "vx", "key-one", "") }, 200, `"object":"chat.completion"`},
 		{"stream", func() (int, string) { return s.chat(t, "vx", "key-two", `,"stream":true`) }, 200, "data: [DONE]\n\n"},
+		{"prompt", func() (int, string) { return s.greet(t, "key-one", `{"variables":{"name":"Ada"}}`) }, 200, `"object":"chat.completion"`},
+		{"prompt without its variable", func() (int, string) { return s.greet(t, "key-one", `{}`) }, 400, `\"name\" is missing`},
+		{"prompt without key", func() (int, string) { return s.greet(t, "", `{}`) }, 401, "authentication_failed"},
 		{"chat without key", func() (int, string) { return s.chat(t, "vx", "", "") }, 401, "authentication_failed"},
 		{"unknown slug", func() (int, string) { return s.chat(t, "vy", "key-one", "") }, 404, "provider_not_found"},
 		{"unknown path", func() (int, string) { return send(t, "GET", s.url+"/v2", "key-one", "") }, 404, `"error"`},
@@ -173,7 +183,9 @@ func hangUp(t *testing.T) {
 func (s *sidecar) await(t *testing.T, slug string) {
 	t.Helper()
 	for end := time.Now().Add(limit); time.Now().Before(end); {
-		if status, _ := s.chat(t, slug, "key-one", ""); status == 200 {
+		status, _ := s.chat(t, slug, "key-one", "")
+		prompted, _ := s.greet(t, "key-one", `{"variables":{"name":"Ada"}}`)
+		if status == 200 && prompted == 200 {
 			return
 		}
 	}

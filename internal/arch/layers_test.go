@@ -49,15 +49,16 @@ var layers = []layer{
 		"catalog", "providers", "providers/openai", "providers/vertex", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline",
 	}, []string{authTypes, oauth2, zap}},
 	{"structured", []string{".", "providers"}, []string{"github.com/google/jsonschema-go/jsonschema"}},
+	{"prompts", []string{"catalog", "providers"}, nil},
 	{"internal/arch", nil, nil},
 	{"internal/testkit", nil, []string{"github.com/google/go-cmp/cmp"}},
-	{"examples/...", []string{".", "catalog", "providers/...", "structured", "examples/..."}, []string{"..."}},
+	{"examples/...", []string{".", "catalog", "prompts", "providers/...", "structured", "examples/..."}, []string{"..."}},
 }
 
 // doors are packages of the standard library that only some directories may
 // import: with a second user, what they are kept for would be done twice.
 var doors = map[string][]string{
-	"encoding/json": {"catalog", "config", "internal/gcpauth", "internal/testkit", "providers", "providers/vertex/vertextest", "structured", "examples/..."},
+	"encoding/json": {"catalog", "config", "internal/gcpauth", "internal/testkit", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/..."},
 	"unsafe":        {"internal/jsonx"},
 	"testing":       {"internal/testkit", "providers/providertest"},
 	"flag":          {"internal/testkit", "examples/..."},

@@ -20,8 +20,14 @@ func (c *call) chat() error {
 	if err != nil {
 		return err
 	}
+	return c.writeCompletion(out)
+}
+
+// writeCompletion answers with a whole answer.
+func (c *call) writeCompletion(out *providers.ChatCompletion) error {
 	buf := jsonx.GetBuffer()
 	defer buf.Free()
+	var err error
 	if buf.B, err = out.AppendJSON(buf.B); err != nil {
 		return err
 	}

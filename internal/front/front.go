@@ -4,7 +4,8 @@
 //
 // It serves POST /v1/chat/completions, POST /v1/embeddings, GET /v1/models and
 // GET /v1/models/{id} of the one, POST /v1/messages and POST /v1/messages/count_tokens of the other,
-// also below a prefix that [http.StripPrefix] takes off. The request headers are
+// and the stored prompts: POST /v1/prompts/{id}/completions and
+// POST /v1/prompts/{id}/render. A prefix may stand before the paths that [http.StripPrefix] takes off. The request headers are
 // those of [Headers]. Every failure is the error envelope of the schema.
 //
 // # Streams
@@ -98,6 +99,12 @@ type Backend interface {
 	MessagesStream(ctx context.Context, req *messages.Request, o *Overrides) (MessageStream, error)
 	// MessagesTokens counts the tokens of the prompt that the request makes.
 	MessagesTokens(ctx context.Context, req *messages.Request, o *Overrides) (*providers.TokenCount, error)
+	// PromptChat returns a whole answer to a stored prompt.
+	PromptChat(ctx context.Context, req *providers.PromptCompletionRequest, o *Overrides) (*providers.ChatCompletion, error)
+	// PromptStream is that for a stream, which begins as ChatStream's does.
+	PromptStream(ctx context.Context, req *providers.PromptCompletionRequest, o *Overrides) (Stream, error)
+	// PromptRender returns what would be asked, without asking.
+	PromptRender(ctx context.Context, req *providers.PromptCompletionRequest) (*providers.RenderedPrompt, error)
 	// Models lists what can be asked for.
 	Models(ctx context.Context) ([]Model, error)
 }
@@ -148,6 +155,7 @@ func routes() []route {
 		{"/v1/embeddings", http.MethodPost, (*call).embeddings, false},
 		{"/v1/messages", http.MethodPost, (*call).messages, true},
 		{"/v1/messages/count_tokens", http.MethodPost, (*call).countTokens, true},
+		{"/v1/prompts/", http.MethodPost, (*call).prompts, false},
 		{"/v1/models", http.MethodGet, (*call).listModels, false},
 		{"/v1/models/", http.MethodGet, (*call).showModel, false},
 	}

@@ -24,6 +24,8 @@ func FuzzHandler(f *testing.F) {
 	f.Add("POST", messagesPath, greet, "x-api-key: key")
 	f.Add("POST", messagesPath, greetSSE, "anthropic-version: 2023-06-01")
 	f.Add("POST", countPath, greet, "fail: 1")
+	f.Add("POST", "/v1/prompts/p@1/completions", `{"variables":{"a":[1]},"stream":true}`, "")
+	f.Add("POST", "/v1/prompts/p/render", `{"variables":{"a":1,"a":{}},"tools":[]}`, "x-gateway-request-id: r")
 	f.Fuzz(func(t *testing.T, method, path, body, header string) {
 		r := httptest.NewRequest("POST", "/", strings.NewReader(body))
 		r.Method, r.URL.Path = method, path

@@ -31,6 +31,7 @@ type fake struct {
 	err    error
 
 	vectors *providers.EmbeddingResponse
+	prompt  *providers.PromptCompletionRequest
 
 	mu        sync.Mutex
 	calls     int
@@ -98,6 +99,22 @@ func (f *fake) MessagesStream(ctx context.Context, req *messages.Request, o *Ove
 func (f *fake) MessagesTokens(_ context.Context, req *messages.Request, o *Overrides) (*providers.TokenCount, error) {
 	f.note(&req.Chat, o)
 	return &f.count, f.err
+}
+
+func (f *fake) PromptChat(ctx context.Context, req *providers.PromptCompletionRequest, o *Overrides) (*providers.ChatCompletion, error) {
+	f.prompt = req
+	return f.Chat(ctx, &req.Overrides, o)
+}
+
+func (f *fake) PromptStream(ctx context.Context, req *providers.PromptCompletionRequest, o *Overrides) (Stream, error) {
+	f.prompt = req
+	return f.ChatStream(ctx, &req.Overrides, o)
+}
+
+func (f *fake) PromptRender(_ context.Context, req *providers.PromptCompletionRequest) (*providers.RenderedPrompt, error) {
+	f.prompt = req
+	out := &providers.RenderedPrompt{ID: req.ID, Version: "3", Request: &req.Overrides}
+	return out, f.err
 }
 
 func (f *fake) Models(context.Context) ([]Model, error) { return f.models, f.err }

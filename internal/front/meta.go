@@ -19,6 +19,7 @@ const (
 	headerTarget      = "X-Gateway-Target"   // @slug/model, or provider/model
 	headerAttempts    = "X-Gateway-Attempts" // how many requests were sent
 	headerRequestID   = "X-Gateway-Request-Id"
+	headerPrompt      = "X-Gateway-Prompt"   // id@version, absent without a stored prompt
 	headerWarnings    = "X-Gateway-Warnings" // a JSON array, absent when empty
 	headerAnthropicID = "Request-Id"         // the same id, where Anthropic's clients look for it
 )
@@ -49,6 +50,9 @@ func setMeta(h http.Header, m *providers.Meta) {
 			name = "@" + name
 		}
 		h.Set(headerTarget, headerText(name+"/"+m.Model))
+	}
+	if m.Prompt != "" {
+		h.Set(headerPrompt, headerText(m.Prompt+"@"+m.PromptVersion))
 	}
 	if len(m.Warnings) > 0 {
 		h.Set(headerWarnings, warningsText(m.Warnings))

@@ -16,6 +16,11 @@ func (c *call) chatStream(req *providers.ChatCompletionRequest) error {
 	if err != nil {
 		return err
 	}
+	return c.writeStream(s)
+}
+
+// writeStream answers with the chunks of a stream, and closes it.
+func (c *call) writeStream(s Stream) error {
 	defer func() { _ = s.Close() }()
 	meta := s.Meta()
 	setMeta(c.w.Header(), &meta)

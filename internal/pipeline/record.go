@@ -46,6 +46,7 @@ func newRecorder(client, call *Settings, operation, model string, own map[string
 		Metadata: metadata(metadata(client.Metadata, own), call.Metadata), Start: time.Now(),
 	}
 	r.record.Meta = providers.Meta{RequestID: id, CacheStatus: providers.CacheDisabled}
+	r.prompt(call.Prompt)
 	return r
 }
 
@@ -126,7 +127,7 @@ func (r *recorder) routed() {
 
 // answer notes what came back, and lays the provider's warnings into the meta.
 func (r *recorder) answer(c *providers.ChatCompletion) {
-	r.record.Meta.Warnings = c.Meta.Warnings
+	r.warnings(c.Meta.Warnings)
 	r.record.ResponseID, r.record.ResponseModel = c.ID, c.Model
 	r.usage(c.Usage)
 	if len(c.Choices) > 0 {
@@ -139,7 +140,7 @@ func (r *recorder) firstChunk(c *providers.ChatCompletionChunk) {
 	r.record.FirstChunk = time.Since(r.record.Start)
 	r.record.ResponseID, r.record.ResponseModel = c.ID, c.Model
 	if c.Meta != nil {
-		r.record.Meta.Warnings = c.Meta.Warnings
+		r.warnings(c.Meta.Warnings)
 	}
 	r.attempt(nil)
 	c.Meta = new(r.record.Meta)
@@ -274,6 +275,9 @@ func (r *recorder) log() {
 		zap.String("model", first(rec.Meta.Model, rec.Model)), zap.Bool("stream", rec.Stream),
 		zap.Duration("duration", rec.Duration), zap.String("cache_status", string(rec.Meta.CacheStatus)),
 		zap.String("finish_reason", rec.FinishReason), zap.Int("warnings", len(rec.Meta.Warnings)),
+	}
+	if rec.Prompt != "" {
+		fields = append(fields, zap.String("prompt_id", rec.Prompt), zap.String("prompt_version", rec.PromptVersion))
 	}
 	if u := rec.Usage; u != nil {
 		fields = append(fields, zap.Int64("prompt_tokens", u.PromptTokens),

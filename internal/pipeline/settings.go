@@ -53,6 +53,8 @@ type Settings struct {
 	Timeouts providers.Timeouts
 	// RequestID replaces the generated id.
 	RequestID string
+	// Prompt is the stored prompt that made the request of the call, or nil.
+	Prompt *providers.RenderedPrompt
 	// Progress is told of inputs that have their vectors; nil tells nobody.
 	Progress func(done, total int)
 	// Observers are told of the call.
