@@ -6,6 +6,7 @@ import (
 
 	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/internal/gcpauth"
+	"github.com/b650d4bf/gateway/internal/pipeline"
 )
 
 // CredentialsType declares what a credentials JSON is. It is loaded as that and
@@ -99,4 +100,25 @@ func WithQuotaProject(id string) ClientOption {
 		c.credentials.QuotaProject = id
 		return nil
 	})
+}
+
+// addCredentials makes the client's token source. Without an option it is the
+// application-default credentials, which serve calls that nothing else has
+// credentials for.
+func (c *clientConfig) addCredentials(sources *pipeline.Sources) error {
+	if token, ok := c.settings.Token.(*pipeline.StaticToken); ok && c.credentials.QuotaProject != "" {
+		c.settings.Token = token.WithQuota(c.credentials.QuotaProject)
+	}
+	if c.credentials.UniverseDomain = c.settings.UniverseDomain; c.credentials.Kind == gcpauth.ApplicationDefault {
+		return sources.SetDefault(c.credentials)
+	}
+	src, err := sources.Add(c.credentials)
+	if err != nil {
+		return invalidOption("credentials", err.Error())
+	}
+	if c.settings.Token != nil {
+		return invalidOption("credentials", "more than one kind of credentials is given")
+	}
+	c.settings.Token = src
+	return nil
 }

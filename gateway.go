@@ -220,27 +220,6 @@ type requestOption func(*pipeline.Settings) error
 
 func (o requestOption) applyRequest(s *pipeline.Settings) error { return o(s) }
 
-// addCredentials makes the client's token source. Without an option it is the
-// application-default credentials, which serve calls that nothing else has
-// credentials for.
-func (c *clientConfig) addCredentials(sources *pipeline.Sources) error {
-	if token, ok := c.settings.Token.(*pipeline.StaticToken); ok && c.credentials.QuotaProject != "" {
-		c.settings.Token = token.WithQuota(c.credentials.QuotaProject)
-	}
-	if c.credentials.UniverseDomain = c.settings.UniverseDomain; c.credentials.Kind == gcpauth.ApplicationDefault {
-		return sources.SetDefault(c.credentials)
-	}
-	src, err := sources.Add(c.credentials)
-	if err != nil {
-		return invalidOption("credentials", err.Error())
-	}
-	if c.settings.Token != nil {
-		return invalidOption("credentials", "more than one kind of credentials is given")
-	}
-	c.settings.Token = src
-	return nil
-}
-
 // place is an option that sets one member saying where to go, after the check
 // that the catalog makes too: it ends up in a host name or a path.
 func place(name, value string, set func(*catalog.Entry, *pipeline.Settings)) Option {

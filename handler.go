@@ -42,7 +42,7 @@ func WithMaxBodyBytes(n int64) HandlerOption {
 // Of Anthropic: POST /v1/messages, whole and streamed, and
 // POST /v1/messages/count_tokens, with errors in the form that its clients read.
 //
-// The x-gateway-* request headers choose provider, project, region and
+// The x-gateway-* request headers choose provider, project, region, config and
 // compliance for a call; the response headers say what was done. A platform
 // token in Authorization is used only where neither the catalog entry nor the
 // client has credentials.
@@ -96,6 +96,7 @@ func callSettings(o *front.Overrides) *pipeline.Settings {
 		Provider: o.Provider, ProjectID: o.ProjectID, Region: o.Region, Strict: o.Strict,
 		Metadata: o.Metadata, Header: o.Header, RequestID: o.RequestID,
 		Timeouts: Timeouts{Total: o.Timeout},
+		ConfigID: o.ConfigID, Config: o.Config, Incoming: o.Incoming,
 	}
 	if o.Token != "" {
 		s.FallbackToken = pipeline.NewStaticToken(o.Token)

@@ -30,9 +30,12 @@
 package catalog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/b650d4bf/gateway/config"
 )
 
 // Entry is one named provider.
@@ -89,6 +92,17 @@ const (
 	AuthNone = "none"
 )
 
+// Configs is a catalog that has configs too.
+type Configs interface {
+	// Config returns the config of that id, which must not be changed. It is the
+	// same one until the catalog changes. The error for an unknown id matches
+	// [ErrNotFound].
+	Config(id string) (*config.Config, error)
+	// Configs returns the ids of all configs in ascending order. The caller owns
+	// the slice.
+	Configs() []string
+}
+
 // Catalog finds entries by slug. Implementations are safe for concurrent use.
 type Catalog interface {
 	// Lookup returns the entry named slug, with or without one leading '@'. The
@@ -98,19 +112,22 @@ type Catalog interface {
 	Slugs() []string
 }
 
-// ErrNotFound matches the error of a lookup of an unknown slug.
-var ErrNotFound = errors.New("catalog: provider not found")
+// ErrNotFound matches the error of a lookup of an unknown slug or id.
+var ErrNotFound = errors.New("catalog: not found")
 
-// NotFoundError says which slug is unknown and which known ones resemble it.
+// NotFoundError says which slug, or id of a config, is unknown and which known
+// ones resemble it.
 type NotFoundError struct {
 	Slug string
-	// Near lists similar slugs, the most similar first.
+	// Near lists similar ones, the most similar first.
 	Near []string
+
+	kind string // "" is a provider
 }
 
 // Error names the slug and the similar ones.
 func (e *NotFoundError) Error() string {
-	text := fmt.Sprintf("catalog: provider %s not found", quote(e.Slug))
+	text := fmt.Sprintf("catalog: %s %s not found", cmp.Or(e.kind, "provider"), quote(e.Slug))
 	if len(e.Near) == 0 {
 		return text
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/b650d4bf/gateway/config"
 )
 
 // maxSize bounds a catalog, in bytes.
@@ -57,9 +59,7 @@ func decode(data []byte) (content, error) {
 				out.entries = append(out.entries, p.entry(e))
 			}
 		case "configs":
-			if len(p.object(m.name, m.raw)) > 0 {
-				p.add(m.name, "%s are not supported by this version", m.name)
-			}
+			out.configs = p.configs(m)
 		case "prompts":
 			out.prompts = p.prompts(m)
 		case "partials":
@@ -78,8 +78,38 @@ func decode(data []byte) (content, error) {
 // content is what a catalog file holds.
 type content struct {
 	entries  []Entry
+	configs  map[string]*config.Config
 	prompts  map[string]json.RawMessage
 	partials map[string]string
+}
+
+// configs reads configs. Each of their mistakes has its path.
+func (p *problems) configs(m member) map[string]*config.Config {
+	out := make(map[string]*config.Config)
+	for _, one := range p.object(m.name, m.raw) {
+		path := join(m.name, one.name)
+		if !made(one.name, slugChars, maxName) {
+			p.add(path, "an id is made of letters, digits, '-', '_' and '.', at most %d of them", maxName)
+			continue
+		}
+		c, err := config.Parse(one.raw)
+		if e, ok := errors.AsType[*config.Error](err); ok {
+			for _, problem := range e.Problems {
+				p.add(path+under(problem.Path), "%s", problem.Message)
+			}
+			continue
+		}
+		out[one.name] = c
+	}
+	return out
+}
+
+// under writes a path as the rest of another.
+func under(path string) string {
+	if path == "" || path[0] == '[' {
+		return path
+	}
+	return "." + path
 }
 
 // prompts keeps prompts as they are written: what they are made of is known to the

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/b650d4bf/gateway/config"
 )
 
 // File is a catalog read from a file. It is safe for concurrent use and must not
@@ -61,6 +63,12 @@ func (f *File) Lookup(slug string) (Entry, error) { return f.mem.Lookup(slug) }
 
 // Slugs returns every slug in ascending order. The caller owns the slice.
 func (f *File) Slugs() []string { return f.mem.Slugs() }
+
+// Config returns the config of that id, as [Memory.Config] does.
+func (f *File) Config(id string) (*config.Config, error) { return f.mem.Config(id) }
+
+// Configs returns the ids of all configs, as [Memory.Configs] does.
+func (f *File) Configs() []string { return f.mem.Configs() }
 
 // Prompts returns the stored prompts, as [Memory.Prompts] does.
 func (f *File) Prompts() map[string]json.RawMessage { return f.mem.Prompts() }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/b650d4bf/gateway/config"
 )
 
 // Memory is a catalog held in memory. Its zero value is an empty catalog; it is
@@ -20,6 +22,7 @@ type Memory struct {
 type snapshot struct {
 	entries  map[string]Entry
 	slugs    []string
+	configs  map[string]*config.Config
 	prompts  map[string]json.RawMessage
 	partials map[string]string
 	version  uint64
@@ -64,6 +67,21 @@ func (m *Memory) Lookup(slug string) (Entry, error) {
 // Slugs returns every slug in ascending order. The caller owns the slice.
 func (m *Memory) Slugs() []string { return slices.Clone(m.load().slugs) }
 
+// Config returns the config of that id, which must not be changed. It is the same
+// one until the catalog is swapped.
+func (m *Memory) Config(id string) (*config.Config, error) {
+	snap := m.load()
+	c, ok := snap.configs[id]
+	if !ok {
+		return nil, &NotFoundError{Slug: id, kind: "config", Near: near(id, slices.Sorted(maps.Keys(snap.configs)))}
+	}
+	return c, nil
+}
+
+// Configs returns the ids of all configs in ascending order. The caller owns the
+// slice.
+func (m *Memory) Configs() []string { return slices.Sorted(maps.Keys(m.load().configs)) }
+
 // Prompts returns the stored prompts as they are written, by their ids. They are
 // read by the module github.com/b650d4bf/gateway/prompts. The caller owns the map
 // and must not change the bytes.
@@ -78,7 +96,7 @@ func (m *Memory) Partials() map[string]string { return maps.Clone(m.load().parti
 // under way can finish with what they have.
 func (m *Memory) Version() uint64 { return m.load().version }
 
-// Replace swaps all entries in one step; stored prompts stay. If any entry is
+// Replace swaps all entries in one step; configs and stored prompts stay. If any entry is
 // invalid it changes nothing and returns every mistake.
 func (m *Memory) Replace(entries ...Entry) error {
 	var p problems
@@ -88,7 +106,7 @@ func (m *Memory) Replace(entries ...Entry) error {
 	m.swap.Lock()
 	defer m.swap.Unlock()
 	old := m.load()
-	m.store(content{entries, old.prompts, old.partials})
+	m.store(content{entries, old.configs, old.prompts, old.partials})
 	return nil
 }
 
@@ -103,7 +121,7 @@ func (m *Memory) load() *snapshot {
 // store installs valid content as the next version. The caller holds m.swap.
 func (m *Memory) store(c content) {
 	next := &snapshot{
-		entries: make(map[string]Entry, len(c.entries)), prompts: c.prompts, partials: c.partials,
+		entries: make(map[string]Entry, len(c.entries)), configs: c.configs, prompts: c.prompts, partials: c.partials,
 		version: m.load().version + 1,
 	}
 	for _, e := range c.entries {

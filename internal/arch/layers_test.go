@@ -29,8 +29,8 @@ var layers = []layer{
 	{"internal/vault", []string{"internal/jsonx"}, nil},
 	{"internal/schema", []string{"internal/jsonx"}, nil},
 	{"internal/gcpauth", nil, []string{authTypes + "/...", oauth2}},
-	{"catalog", []string{"internal/jsonx"}, nil},
 	{"config", []string{"internal/jsonx"}, nil},
+	{"catalog", []string{"config", "internal/jsonx"}, nil},
 	{"providers", []string{"internal/jsonx"}, []string{authTypes}},
 	{"internal/transport", []string{"providers", "internal/jsonx"}, nil},
 	{"internal/engine", []string{
@@ -44,9 +44,9 @@ var layers = []layer{
 	{"internal/pipeline", []string{"providers", "catalog", "config", "internal/gcpauth", "internal/routing"}, []string{authTypes, zap}},
 	{"internal/routing", []string{"providers"}, nil},
 	{"internal/messages", []string{"providers", "internal/jsonx"}, nil},
-	{"internal/front", []string{"providers", "catalog", "internal/jsonx", "internal/messages", "internal/sse"}, nil},
+	{"internal/front", []string{"providers", "catalog", "config", "internal/jsonx", "internal/messages", "internal/sse"}, nil},
 	{".", []string{
-		"catalog", "providers", "providers/openai", "providers/vertex", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline",
+		"catalog", "config", "providers", "providers/openai", "providers/vertex", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline",
 	}, []string{authTypes, oauth2, zap}},
 	{"structured", []string{".", "providers"}, []string{"github.com/google/jsonschema-go/jsonschema"}},
 	{"prompts", []string{"catalog", "providers"}, nil},

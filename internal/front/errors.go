@@ -73,6 +73,9 @@ func (c *call) fail(err error) {
 	}
 	id = headerText(id)
 	h.Set(headerRequestID, id)
+	if len(e.Attempts) > 0 {
+		h.Set(headerAttempts, strconv.Itoa(requests(e.Attempts)))
+	}
 	if e.RetryAfter > 0 {
 		h.Set("Retry-After", retryAfter(e.RetryAfter))
 	}

@@ -30,6 +30,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/b650d4bf/gateway/config"
 	"github.com/b650d4bf/gateway/internal/messages"
 	"github.com/b650d4bf/gateway/providers"
 )
@@ -44,6 +45,12 @@ type Overrides struct {
 	Provider string
 	// ProjectID and Region say where to call the platform.
 	ProjectID, Region string
+	// ConfigID names a config of the catalog, Config is one that came along; one
+	// of them at most is set.
+	ConfigID string
+	Config   *config.Config
+	// Incoming is the header of the HTTP request, which must not be changed.
+	Incoming http.Header
 	// Token is the platform token that came as Authorization, without
 	// "Bearer". It serves only where nothing else has credentials.
 	Token string
@@ -213,7 +220,7 @@ func (c *call) serve() error {
 	if err := c.readHeaders(); err != nil {
 		return err
 	}
-	c.o.Token = token
+	c.o.Token, c.o.Incoming = token, c.r.Header
 	return rt.serve(c)
 }
 

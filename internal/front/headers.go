@@ -91,9 +91,10 @@ func targetHeaders() []Header {
 			set:  setRegion,
 		},
 		{
-			Name: "x-gateway-config", Value: "ID",
-			Does: "Is refused: this version of the gateway has no configs.",
-			set:  refuse("this version of the gateway has no configs: choose the target with the model or x-gateway-provider"),
+			Name: "x-gateway-config", Value: `ID | {"targets":[…]}`,
+			Does: "Chooses a config of the catalog by its id, or is one, as JSON.",
+			Note: "A config that comes this way can't set custom_host: credentials would go there.",
+			set:  setConfig,
 		},
 		{
 			Name: "x-gateway-custom-host", Value: "URL",

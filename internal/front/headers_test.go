@@ -29,6 +29,7 @@ func TestHeadersBecomeOverrides(t *testing.T) {
 			Overrides{Metadata: map[string]string{"k": strings.Repeat("é", 128)}},
 		},
 		{"empty metadata", []string{"x-gateway-metadata", `{}`}, Overrides{Metadata: map[string]string{}}},
+		{"config", []string{"x-gateway-config", "cf-1"}, Overrides{ConfigID: "cf-1"}},
 		{"trace id", []string{"x-gateway-trace-id", "a.B_1:2-3"}, Overrides{RequestID: "a.B_1:2-3"}},
 		{"the longest trace id", []string{"x-gateway-trace-id", strings.Repeat("a", 128)}, Overrides{RequestID: strings.Repeat("a", 128)}},
 		{"timeout", []string{"x-gateway-request-timeout", "1500"}, Overrides{Timeout: 1500 * time.Millisecond}},
@@ -56,6 +57,10 @@ func TestHeadersBecomeOverrides(t *testing.T) {
 			if res.StatusCode != 200 {
 				t.Fatalf("status %d, body %s", res.StatusCode, readBody(t, res))
 			}
+			if len(tt.header) > 0 && len(b.overrides.Incoming) == 0 {
+				t.Error("the incoming header is not told")
+			}
+			b.overrides.Incoming = nil
 			if diff := cmp.Diff(tt.want, b.overrides); diff != "" {
 				t.Errorf("overrides (-want +got):\n%s", diff)
 			}
@@ -106,7 +111,10 @@ func TestWrongHeaders(t *testing.T) {
 		{"namespace", "x-gateway-cache-namespace", "", "empty"},
 		{"beta that is empty", "anthropic-beta", "", "feature"},
 		{"beta with a control character", "x-gateway-anthropic-beta", "a\x00", "feature"},
-		{"config", "x-gateway-config", "cf-1", "no configs"},
+		{"config id", "x-gateway-config", "a b", "the id of a config"},
+		{"config that is no JSON", "x-gateway-config", "{", "not valid JSON"},
+		{"config with a mistake", "x-gateway-config", `{"targets":[{"weigth":1}]}`, "targets[0].weigth"},
+		{"config with a host", "x-gateway-config", `{"targets":[{"custom_host":"https://evil.example"}]}`, "targets[0].custom_host"},
 		{"custom host", "x-gateway-custom-host", "https://x.example", "base_url"},
 		{"forwarding by a bad name", "x-gateway-forward-headers", "x one", "header names"},
 		{"misspelt", "x-gateway-strict-complience", "true", `did you mean "x-gateway-strict-compliance"?`},

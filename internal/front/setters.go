@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/b650d4bf/gateway/config"
 	"github.com/b650d4bf/gateway/internal/jsonx"
 )
 
@@ -25,6 +26,29 @@ func setProvider(o *Overrides, _ http.Header, value string) string {
 		return "must be a slug or a provider id"
 	}
 	o.Provider = name
+	return ""
+}
+
+// setConfig takes an id, or a config as JSON. Its hosts are not for strangers to
+// choose.
+func setConfig(o *Overrides, _ http.Header, value string) string {
+	if !strings.HasPrefix(value, "{") {
+		if !isWord(value, "._-") {
+			return "must be the id of a config, or a config as JSON"
+		}
+		o.ConfigID = value
+		return ""
+	}
+	c, err := config.Parse([]byte(value))
+	if err != nil {
+		return err.Error()
+	}
+	for at, t := range c.All() {
+		if t.CustomHost != "" {
+			return strings.TrimPrefix(at+".custom_host", ".") + ": must be set in a config of the catalog: credentials go there"
+		}
+	}
+	o.Config = c
 	return ""
 }
 

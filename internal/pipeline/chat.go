@@ -30,7 +30,11 @@ func (e *Engine) Chat(ctx context.Context, client, call *Settings, req *provider
 }
 
 func (e *Engine) chat(ctx context.Context, rec *recorder, client, call *Settings, req *providers.ChatCompletionRequest) (*providers.ChatCompletion, error) {
-	if plan := planOf(client, call); plan != nil {
+	plan, err := e.plan(client, call)
+	if err != nil {
+		return nil, err
+	}
+	if plan != nil {
 		if err := e.check(req); err != nil {
 			return nil, err
 		}
@@ -109,7 +113,11 @@ func (e *Engine) chatStream(ctx context.Context, rec *recorder, client, call *Se
 }
 
 func (e *Engine) openStream(ctx context.Context, rec *recorder, client, call *Settings, req *providers.ChatCompletionRequest) (opened, error) {
-	if plan := planOf(client, call); plan != nil {
+	plan, err := e.plan(client, call)
+	if err != nil {
+		return opened{}, err
+	}
+	if plan != nil {
 		if err := e.check(req); err != nil {
 			return opened{}, err
 		}

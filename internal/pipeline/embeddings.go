@@ -40,7 +40,11 @@ func (e *Engine) embeddings(ctx context.Context, rec *recorder, client, call *Se
 	if progress == nil {
 		progress = client.Progress
 	}
-	if plan := planOf(client, call); plan != nil {
+	plan, err := e.plan(client, call)
+	if err != nil {
+		return nil, err
+	}
+	if plan != nil {
 		op := embeddingRequest(req, progress)
 		return planned(ctx, e, rec, client, call, plan, &op)
 	}

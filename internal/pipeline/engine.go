@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/b650d4bf/gateway/catalog"
+	"github.com/b650d4bf/gateway/config"
 	"github.com/b650d4bf/gateway/internal/routing"
 	"github.com/b650d4bf/gateway/providers"
 )
@@ -18,6 +21,7 @@ type Engine struct {
 	fallback  string // the provider of settings that name none
 	sources   Sources
 	router    *routing.Router
+	plans     sync.Map // of *Plan, by the id of the config
 	closed    atomic.Bool
 }
 
@@ -45,6 +49,33 @@ func (e *Engine) CheckCatalog(c catalog.Catalog) error {
 		if err != nil && !errors.Is(err, catalog.ErrNotFound) { // it may have gone meanwhile
 			errs = append(errs, err)
 		}
+	}
+	if list, ok := c.(catalog.Configs); ok {
+		for _, id := range list.Configs() {
+			if one, err := list.Config(id); err == nil {
+				errs = append(errs, e.checkTargets("configs."+id, c, one))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkTargets finds targets of a config that lead nowhere.
+func (e *Engine) checkTargets(path string, c catalog.Catalog, one *config.Config) error {
+	var errs []error
+	for at, t := range one.All() {
+		if t.Provider == "" {
+			continue
+		}
+		name := strings.TrimPrefix(t.Provider, "@")
+		_, err := c.Lookup(name)
+		if _, own := e.providers[t.Provider]; err == nil || own {
+			continue
+		}
+		if at != "" {
+			at = "." + at
+		}
+		errs = append(errs, &providers.Error{Code: providers.ErrInvalidConfig, Param: path + at + ".provider", Message: err.Error()})
 	}
 	return errors.Join(errs...)
 }

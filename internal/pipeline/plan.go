@@ -13,6 +13,7 @@ import (
 // Plan is a config that was readied for calls. It does not change and is safe
 // for concurrent use.
 type Plan struct {
+	made *config.Config // what it is made of
 	tree *routing.Tree
 	// again says that a call may ask more than once, so that a stream is held
 	// back until it has begun.
@@ -33,7 +34,7 @@ func NewPlan(c *config.Config) (*Plan, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	p := new(Plan)
+	p := &Plan{made: c}
 	root := c.Root()
 	tree, err := routing.Compile(p.node(&root, config.Settings{}))
 	if err != nil {

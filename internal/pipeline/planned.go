@@ -5,8 +5,10 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/config"
 	"github.com/b650d4bf/gateway/internal/routing"
+	"github.com/b650d4bf/gateway/providers"
 )
 
 // request is a call that a plan may send to several targets: a request of the
@@ -74,12 +76,57 @@ func planned[Q, T any](ctx context.Context, e *Engine, rec *recorder, client, ca
 	return out.value, nil
 }
 
-// planOf returns the plan of a call, nil for none.
-func planOf(client, call *Settings) *Plan {
-	if call.Plan != nil {
-		return call.Plan
+// plan returns the plan of a call, nil for none. The call's config takes the
+// place of the client's.
+func (e *Engine) plan(client, call *Settings) (*Plan, error) {
+	switch {
+	case call.Plan != nil:
+		return call.Plan, nil
+	case call.Config != nil:
+		return NewPlan(call.Config)
+	case call.ConfigID != "":
+		return e.planByID(client, call, call.ConfigID)
+	case client.Plan != nil || client.ConfigID == "":
+		return client.Plan, nil
 	}
-	return client.Plan
+	return e.planByID(client, call, client.ConfigID)
+}
+
+// planByID returns the plan of a config of the catalog. It is made once, until
+// the catalog has another config of that id.
+func (e *Engine) planByID(client, call *Settings, id string) (*Plan, error) {
+	source := call.Catalog
+	if source == nil {
+		source = client.Catalog
+	}
+	list, ok := source.(catalog.Configs)
+	if !ok {
+		return nil, configError("no catalog has configs: give the client one with WithCatalog, or the config itself", nil)
+	}
+	c, err := list.Config(id)
+	if err != nil {
+		return nil, configError("", err)
+	}
+	if have, ok := e.plans.Load(id); ok {
+		if p, ok := have.(*Plan); ok && p.made == c {
+			return p, nil
+		}
+	}
+	p, err := NewPlan(c)
+	if err != nil {
+		return nil, err
+	}
+	e.plans.Store(id, p)
+	return p, nil
+}
+
+// configError says that there is no such config.
+func configError(message string, err error) error {
+	e := &providers.Error{Code: providers.ErrInvalidConfig, Param: "config", Message: message}
+	if err != nil {
+		e.Message, e.Err = err.Error(), err
+	}
+	return e
 }
 
 // over lays the call's settings over the target's.

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/b650d4bf/gateway/catalog"
+	"github.com/b650d4bf/gateway/config"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -48,6 +49,10 @@ type Settings struct {
 	// Plan decides where a call goes, and what happens when that fails; nil asks
 	// the one target that the other settings make.
 	Plan *Plan
+	// Config is what to make a plan of for this call alone, and ConfigID names one
+	// of the catalog. A layer has one of the three at most.
+	Config   *config.Config
+	ConfigID string
 	// Timeouts bound the phases of the call; see providers.Timeouts. A negative
 	// member means no limit.
 	Timeouts providers.Timeouts
