@@ -239,7 +239,10 @@ func (e *claudeEncoder) assistantPart(i int, path string, p *providers.ContentPa
 	return nil
 }
 
-// thought writes thinking with its signature, as it came.
+// thought writes thinking with its signature, as it came. A signature is valid
+// wherever the models are, on Vertex AI and at the vendor's own service.
+//
+// Source: https://platform.claude.com/docs/en/build-with-claude/extended-thinking#thinking-encryption
 func (e *claudeEncoder) thought(i int, path string, p *providers.ContentPart) {
 	if p.Signature == "" || e.in.distrust || e.foreign {
 		e.dropThought(path)
