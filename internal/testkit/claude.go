@@ -39,10 +39,14 @@ func CheckClaudeBody(model string, body []byte) error {
 }
 
 func (c *claudeBody) check(body []byte) error {
-	c.model, c.ids = strings.TrimPrefix(c.model, "anthropic."), map[string]bool{}
+	c.ids = map[string]bool{}
 	if err := json.Unmarshal(body, &c.top); err != nil {
 		return err
 	}
+	if c.own {
+		c.model, _ = c.top["model"].(string)
+	}
+	c.model = strings.TrimPrefix(c.model, "anthropic.")
 	c.head()
 	if n, _ := c.top["max_tokens"].(float64); n < 1 {
 		c.failf("max_tokens: must be greater than 0")

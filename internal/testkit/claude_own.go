@@ -24,10 +24,10 @@ var CountedClaudeBodyMembers = []string{
 	"mcp_servers", "speed", "compaction",
 }
 
-// CheckOwnClaudeBody reports what the vendor's own service would refuse in a body
-// for a model.
-func CheckOwnClaudeBody(model string, body []byte) error {
-	return (&claudeBody{model: model, own: true}).check(body)
+// CheckOwnClaudeBody reports what the vendor's own service would refuse in a body,
+// which names its model.
+func CheckOwnClaudeBody(body []byte) error {
+	return (&claudeBody{own: true}).check(body)
 }
 
 // head checks which members there are, and what says who is asked.

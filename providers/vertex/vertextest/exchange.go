@@ -47,7 +47,9 @@ func (x *exchange) inArray() bool {
 }
 
 // streams reports whether the answer is a stream.
-func (x *exchange) streams() bool { return x.route.stream || x.chat.Stream }
+func (x *exchange) streams() bool {
+	return x.route.stream || x.chat.Stream || x.route.own && x.claude.Stream
+}
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -58,8 +60,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		abort()
 	}
 	t, ok := parsePath(r.Method, r.URL.Path)
-	if t.verb == chatVerb && t.model == sharedEndpoint {
+	switch {
+	case t.verb == chatVerb && t.model == sharedEndpoint:
 		t.named = namedModel(body)
+	case t.own:
+		t.model = namedModel(body)
 	}
 	s.record(Request{
 		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: body,
@@ -99,7 +104,7 @@ func (s *Server) respond(x *exchange) (Reply, response) {
 // check applies everything that can refuse the request, in the platform's order:
 // who asks, what is sent, what it is sent to.
 func (x *exchange) check() error {
-	if err := x.checkToken(); err != nil {
+	if err := x.checkCredentials(); err != nil {
 		return err
 	}
 	hasBody := x.route.http == http.MethodPost || x.route.http == http.MethodPatch
