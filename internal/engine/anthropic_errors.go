@@ -86,11 +86,11 @@ func requestDetails(id string) []byte {
 // "temperature: range: 0..1" is about, or "".
 func sentenceMember(message string) string {
 	path, _, ok := strings.Cut(message, ": ")
-	if !ok || strings.ContainsAny(path, " `'\"") {
+	if !ok || path == "" || strings.ContainsAny(path, " `'\"") {
 		return ""
 	}
 	for i := range claudeParams { // the first place of a row is what it is about
-		if place, _, _ := strings.Cut(claudeParams[i].wire, ", "); within(path, place) {
+		if place, _, _ := strings.Cut(claudeParams[i].wire, ", "); within(path, place) || path == claudePlaces[claudeParams[i].name] {
 			return claudeParams[i].name
 		}
 	}

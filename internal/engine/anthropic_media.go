@@ -28,6 +28,23 @@ var claudeParts = []string{"image", "document", "search_result"}
 // Source: https://platform.claude.com/docs/en/agents-and-tools/tool-use/code-execution-tool
 const uploadPart = "container_upload"
 
+// referencePart is the type of a part in a tool's result that names a tool which
+// was found, where the caller searches for tools itself.
+//
+// Source: https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool#custom-tool-search-implementation
+const referencePart = "tool_reference"
+
+// isNative reports whether a part of message i goes as it is.
+func (e *claudeEncoder) isNative(i int, kind string) bool {
+	switch kind {
+	case uploadPart:
+		return e.m.Own
+	case referencePart:
+		return e.q.Messages[i].Role == providers.RoleTool
+	}
+	return slices.Contains(claudeParts, kind)
+}
+
 // userPart writes a part of a user message, or of a tool's result. begin is
 // called before the block with its type.
 func (e *claudeEncoder) userPart(i, j int, p *providers.ContentPart, begin func(kind string)) error {
@@ -62,7 +79,7 @@ func (e *claudeEncoder) userPart(i, j int, p *providers.ContentPart, begin func(
 		if err := e.file(i, j, p, begin); err != nil {
 			return err
 		}
-	case slices.Contains(claudeParts, p.Type), p.Type == uploadPart && e.m.Own:
+	case e.isNative(i, p.Type):
 		return e.nativePart(path, p, begin)
 	case p.Type == providers.PartThinking, p.Type == providers.PartRedactedThinking:
 		e.warnf(providers.WarnDroppedBlock, path, "left out: only an assistant message holds thinking")

@@ -33,12 +33,12 @@ func encodeClaudeAt(t *testing.T, own bool, name string, members ...string) (str
 		chat: q, target: &providers.Target{ProjectID: "p", Region: "global"}, stream: q.Stream, choices: 1,
 		model: Model{Publisher: "anthropic", Name: name, Family: FamilyClaude, Own: own, facts: facts},
 	}
+	var out outgoing
+	body, err := claudeFamily{}.encode(&in, &out, nil)
 	check := func(body []byte) error { return testkit.CheckClaudeBody(name, body) }
 	if own {
 		check = testkit.CheckOwnClaudeBody
 	}
-	var out outgoing
-	body, err := claudeFamily{}.encode(&in, &out, nil)
 	if err == nil {
 		if err := check(body); err != nil {
 			t.Errorf("%q\n%s\n%v", members, body, err)

@@ -163,7 +163,7 @@ func (e *claudeEncoder) urlSource(path string, md media, title string, p *provid
 // Source: https://platform.claude.com/docs/en/build-with-claude/files
 func (e *claudeEncoder) fileSource(p *providers.ContentPart, begin func(kind string)) {
 	kind := "document"
-	if slices.Contains(claudeImages, canonicalType(cmp.Or(p.File.MimeType, typeOfName(p.File.Filename)))) {
+	if strings.HasPrefix(canonicalType(cmp.Or(p.File.MimeType, typeOfName(p.File.Filename))), "image/") {
 		kind = "image"
 	}
 	e.beginSource(kind, "file", begin)

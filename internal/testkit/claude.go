@@ -100,8 +100,8 @@ func (c *claudeBody) tools() {
 		t := object(v)
 		c.mark(t)
 		name, _ := t["name"].(string)
-		if server, ok := t["mcp_server_name"].(string); ok && c.own && t["type"] == "mcp_toolset" {
-			name = server
+		if kind, _ := t["type"].(string); c.own && name == "" && strings.Contains(kind, "_toolset") {
+			name = kind + "-" + fmt.Sprint(i) // which has none
 		}
 		if !toolNamePattern.MatchString(name) || names[name] {
 			c.failf("tools.%d.name: %q", i, name)
@@ -384,7 +384,7 @@ func (c *claudeBody) results(path string, blocks []any, calls []string) {
 		id, _ := b["tool_use_id"].(string)
 		got = append(got, id)
 		if parts, ok := b["content"].([]any); ok {
-			c.blocks(path+".content", parts, []string{"text", "image", "document", "search_result"})
+			c.blocks(path+".content", parts, []string{"text", "image", "document", "search_result", "tool_reference"})
 		}
 	}
 	slices.Sort(got)

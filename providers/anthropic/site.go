@@ -61,16 +61,16 @@ func (site) URL(t *providers.Target, _ *engine.Model, verb, query string) (*url.
 }
 
 // Authorize sends the API key and the version of the API. No other credentials
-// go with them.
+// go with a key.
 func (site) Authorize(ctx context.Context, t *providers.Target, h http.Header, slot *[1]string) (token string, err error) {
 	key, err := engine.Key(ctx, t)
 	if err != nil {
 		return "", err
 	}
-	delete(h, "Authorization")
 	delete(h, keyHeader)
 	h[versionHeader] = versions
 	if key != "" {
+		delete(h, "Authorization")
 		slot[0] = key
 		h[keyHeader] = slot[:]
 	}
