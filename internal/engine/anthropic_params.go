@@ -37,10 +37,8 @@ const (
 	claudeMCP      = "https://platform.claude.com/docs/en/agents-and-tools/mcp-connector"
 	claudeFast     = "https://platform.claude.com/docs/en/build-with-claude/fast-mode"
 	claudeGeo      = "https://platform.claude.com/docs/en/manage-claude/data-residency"
-	claudeTiers    = "https://platform.claude.com/docs/en/api/service-tiers"
 	claudeFallback = "https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback"
 	claudeCompact  = "https://platform.claude.com/docs/en/build-with-claude/compaction"
-	claudeFiles    = "https://platform.claude.com/docs/en/build-with-claude/files"
 )
 
 // claudePlaces are the paths of members that have another one with the vendor's

@@ -140,7 +140,7 @@ func isWeb(ref string) bool {
 // Source: https://platform.claude.com/docs/en/build-with-claude/vision and
 // https://platform.claude.com/docs/en/build-with-claude/pdf-support
 func (e *claudeEncoder) urlSource(path string, md media, title string, p *providers.ContentPart, begin func(kind string)) error {
-	kind := ""
+	var kind string
 	switch {
 	case slices.Contains(claudeImages, md.mime), md.mime == "" && p.Type == providers.PartImageURL:
 		kind = "image"

@@ -99,10 +99,7 @@ func (c *claudeBody) tools() {
 	for i, v := range list(c.top["tools"]) {
 		t := object(v)
 		c.mark(t)
-		name, _ := t["name"].(string)
-		if kind, _ := t["type"].(string); c.own && name == "" && strings.Contains(kind, "_toolset") {
-			name = kind + "-" + fmt.Sprint(i) // which has none
-		}
+		name := c.toolName(i, t)
 		if !toolNamePattern.MatchString(name) || names[name] {
 			c.failf("tools.%d.name: %q", i, name)
 		}

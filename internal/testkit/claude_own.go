@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -47,6 +48,15 @@ func (c *claudeBody) head() {
 	case !c.own && c.top["anthropic_version"] != "vertex-2023-10-16":
 		c.failf("anthropic_version is %v", c.top["anthropic_version"])
 	}
+}
+
+// toolName is the name of a tool; a set of tools has none.
+func (c *claudeBody) toolName(i int, t map[string]any) string {
+	name, _ := t["name"].(string)
+	if kind, _ := t["type"].(string); c.own && name == "" && strings.Contains(kind, "_toolset") {
+		return fmt.Sprint(kind, "-", i)
+	}
+	return name
 }
 
 // userBlocks are the blocks of a user message.

@@ -186,9 +186,7 @@ func plainBody(t *testing.T, data []byte) map[string]any {
 		t.Fatal(err)
 	}
 	delete(body, "stream")
-	if c := object(body["tool_choice"]); c["disable_parallel_tool_use"] == false {
-		delete(c, "disable_parallel_tool_use")
-	}
+	dropFalse(object(body["tool_choice"]), "disable_parallel_tool_use")
 	if c := object(body["tool_choice"]); len(c) == 1 && c["type"] == "auto" {
 		delete(body, "tool_choice")
 	}
@@ -233,11 +231,16 @@ func blocksOf(content any) []any {
 		if content, ok := b["content"]; ok {
 			b["content"] = blocksOf(content)
 		}
-		if b["is_error"] == false {
-			delete(b, "is_error")
-		}
+		dropFalse(b, "is_error")
 	}
 	return blocks
+}
+
+// dropFalse takes out a member that says no more than its absence.
+func dropFalse(o map[string]any, name string) {
+	if is, ok := o[name].(bool); ok && !is {
+		delete(o, name)
+	}
 }
 
 func list(v any) []any {

@@ -59,7 +59,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		abort()
 	}
-	t, ok := parsePath(r.Method, r.URL.Path)
+	t, ok := parseOwnPath(r.URL.Path)
+	if !ok {
+		t, ok = parsePath(r.Method, r.URL.Path)
+	}
 	switch {
 	case t.verb == chatVerb && t.model == sharedEndpoint:
 		t.named = namedModel(body)

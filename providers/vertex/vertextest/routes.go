@@ -182,9 +182,6 @@ func endpointVerb(method string, path []string) string {
 // in the method. It reports false for anything that the platform's front ends
 // have no route for.
 func parsePath(method, path string) (target, bool) {
-	if t, ok := parseOwnPath(path); ok {
-		return t, true
-	}
 	seg := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	if len(seg) < 6 || seg[1] != "projects" || seg[3] != "locations" || !slices.Contains([]string{"v1", "v1beta1"}, seg[0]) {
 		return target{}, false
