@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"net/http"
 	"slices"
 	"strconv"
@@ -72,6 +73,9 @@ func (e *claudeEncoder) extras() error {
 		e.w.Key("context_management")
 		e.w.Raw(raw)
 		e.needBeta("context-management-2025-06-27")
+		if bytes.Contains(raw, []byte(`"compact_20260112"`)) {
+			e.needBeta("compact-2026-01-12")
+		}
 	}
 	if e.m.Own {
 		if err := e.serviceMembers(); err != nil {
