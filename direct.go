@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"github.com/b650d4bf/gateway/providers/anthropic"
 	"github.com/b650d4bf/gateway/providers/openai"
 )
 
@@ -9,6 +10,9 @@ import (
 func (c *clientConfig) direct() []Provider {
 	p := &c.platform
 	return []Provider{
+		anthropic.New(anthropic.Config{
+			Transport: p.Transport, ConnectTimeout: p.ConnectTimeout, Models: p.Models, MaxResponse: p.MaxResponse, BetaFeatures: p.BetaFeatures,
+		}),
 		openai.New(openai.Config{
 			Transport: p.Transport, ConnectTimeout: p.ConnectTimeout, Models: p.Models, MaxResponse: p.MaxResponse,
 		}),

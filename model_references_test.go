@@ -44,6 +44,7 @@ var references = []struct {
 	{"`nvidia.MODEL`", "nvidia.nemotron-3-nano-30b-maas", "global", "an open model"},
 	{"`endpoints.NAME`", "endpoints.1234567890", "us-central1", "a self-deployed endpoint; its own host is looked up when it has one"},
 	{"`the service.NAME`", "the service.1234567890", "us-central1", "likewise"},
+	{"`@SLUG/MODEL`", "@anthropic/claude-sonnet-4-5-20250929", "", "an entry of the provider anthropic"},
 	{"`@SLUG/MODEL`", "@openai/gpt-5", "", "an entry of the provider openai: any name that OpenAI's API has"},
 	{"`@SLUG/MODEL`", "@local/llama3:8b", "", "an entry of the provider openai-compatible: any name that the server has"},
 	{"`@SLUG/MODEL`", "@azure/d", "", "likewise, with an api_version and a key among the entry's headers"},
@@ -101,6 +102,7 @@ func urlOf(t *testing.T, ref, region string, stream bool) string {
 	rt := new(urlKeeper)
 	entries, err := catalog.New(
 		catalog.Entry{Slug: "eu", Provider: "vertex-ai", ProjectID: "p", Region: "eu", AccessToken: "t"},
+		catalog.Entry{Slug: "anthropic", Provider: "anthropic", APIKey: "k"},
 		catalog.Entry{Slug: "openai", Provider: "openai", APIKey: "k"},
 		catalog.Entry{Slug: "local", Provider: "openai-compatible", BaseURL: "http://localhost:11434/v1", Auth: catalog.AuthNone},
 		catalog.Entry{Slug: "azure", Provider: "openai-compatible", BaseURL: "https://r.openai.azure.com/openai/deployments/d", APIVersion: "2024-10-21", Auth: catalog.AuthNone, Headers: map[string]catalog.Secret{"api-key": "k"}},

@@ -163,12 +163,26 @@ func TestThinkingGoesBackOnce(t *testing.T) {
 	}
 }
 
+// hasTwice reports whether an object has two members of a name.
+func hasTwice(body []byte) bool {
+	seen := map[string]bool{}
+	for name := range jsonx.Members(body) {
+		if seen[name] {
+			return true
+		}
+		seen[name] = true
+	}
+	return false
+}
+
 func FuzzClaudeRequest(f *testing.F) {
 	for _, seed := range []string{
 		`{"messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}},{"type":"image_url","image_url":"data:;base64,iVBORw0KGgo"}],"cache_control":{}}],"cache_control":{"ttl":"1h"}}`,
 		`{"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"a:b","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a:b","content":[{"type":"file","file":{"file_data":"JVBERi0"}}],"is_error":true}]}`,
 		`{"messages":[{"role":"user","content":"a"}],"tools":[{"type":"function","function":{"name":"f","strict":true,"parameters":{"oneOf":[{"minimum":1}],"properties":{"a":[1]}}}},{"type":"computer","computer":{"name":"x_20250101"}},{"type":"web_search","a":1}],"tool_choice":"required"}`,
 		`{"messages":[{"role":"assistant","content":"x","content_blocks":[{"type":"thinking","thinking":"t","signature":"s"},{"type":"server_tool_use","id":1}]},{"role":"user","content":"b"}],"thinking":{"type":"enabled","budget_tokens":5},"extra_body":{"output_config":{"effort":"max","format":{}},"anthropic_beta":"a"},"web_search_options":{"user_location":{"approximate":{"a":1}}}}`,
+		`{"messages":[{"role":"user","content":[{"type":"image_url","image_url":"https://x/a"},{"type":"file","file":{"file_id":"f","filename":"a.png"}},{"type":"container_upload","file_id":"f"},{"type":"document","source":{"type":"url"}}]}],` +
+			`"tools":[{"type":"mcp_toolset","mcp_server_name":"a"},{"type":"code_execution"},{"type":"advisor_20260301","model":"m"}],"container":"c","extra_body":{"container":{}},"mcp_servers":[{"tool_configuration":{}}],"fallbacks":"default","service_tier":"auto","output_config":{"task_budget":{}}}`,
 	} {
 		f.Add([]byte(seed), 0)
 	}
@@ -187,10 +201,15 @@ func FuzzClaudeRequest(f *testing.F) {
 			return
 		}
 		row := &rows[uint(which)%uint(len(rows))]
-		in := request{site: testSite{}, chat: q, target: new(providers.Target), model: Model{Family: FamilyClaude, Name: row.Name, facts: row}}
-		body, err := claudeFamily{}.encode(&in, new(outgoing), nil)
-		if err == nil && !jsonx.Valid(body) {
-			t.Errorf("%s is no JSON", body)
+		for _, own := range []bool{false, true} {
+			in := request{site: testSite{}, chat: q, target: new(providers.Target), model: Model{Family: FamilyClaude, Name: row.Name, Own: own, facts: row}}
+			body, err := claudeFamily{}.encode(&in, new(outgoing), nil)
+			if err == nil && !jsonx.Valid(body) {
+				t.Errorf("%s is no JSON", body)
+			}
+			if err == nil && own && hasTwice(body) {
+				t.Errorf("a member is there twice: %s", body)
+			}
 		}
 	})
 }

@@ -64,28 +64,33 @@ func claudeError(status int, body []byte) *providers.Error {
 	e.NativeStatus = s.kind
 	e.Param = sentenceMember(s.message)
 	if s.id != "" {
-		var w jsonx.Writer
-		w.BeginObject()
-		w.Key("request_id")
-		w.String(s.id)
-		w.EndObject()
-		e.Details = w.Bytes()
-	}
-	if hint := remedy(e.Code, &rpcStatus{}); hint != "" && status == http.StatusNotFound {
-		e.Message += " (" + hint + ")"
+		e.Details = requestDetails(s.id)
 	}
 	return e
+}
+
+// requestDetails are the details of an error that has no others: the name that
+// the vendor's support knows the request by.
+//
+// Source: https://platform.claude.com/docs/en/api/errors#request-id
+func requestDetails(id string) []byte {
+	var w jsonx.Writer
+	w.BeginObject()
+	w.Key("request_id")
+	w.String(id)
+	w.EndObject()
+	return w.Bytes()
 }
 
 // sentenceMember returns the member of the request that a sentence such as
 // "temperature: range: 0..1" is about, or "".
 func sentenceMember(message string) string {
 	path, _, ok := strings.Cut(message, ": ")
-	if !ok || strings.ContainsAny(path, " `'\"") {
+	if !ok || path == "" || strings.ContainsAny(path, " `'\"") {
 		return ""
 	}
 	for i := range claudeParams { // the first place of a row is what it is about
-		if place, _, _ := strings.Cut(claudeParams[i].wire, ", "); within(path, place) {
+		if place, _, _ := strings.Cut(claudeParams[i].wire, ", "); within(path, place) || path == claudePlaces[claudeParams[i].name] {
 			return claudeParams[i].name
 		}
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"net/http"
 	"slices"
 	"strconv"
@@ -72,6 +73,14 @@ func (e *claudeEncoder) extras() error {
 		e.w.Key("context_management")
 		e.w.Raw(raw)
 		e.needBeta("context-management-2025-06-27")
+		if bytes.Contains(raw, []byte(`"compact_20260112"`)) {
+			e.needBeta("compact-2026-01-12")
+		}
+	}
+	if e.m.Own {
+		if err := e.serviceMembers(); err != nil {
+			return err
+		}
 	}
 	for i := range e.extra {
 		m := &e.extra[i]
@@ -79,9 +88,9 @@ func (e *claudeEncoder) extras() error {
 		case m.taken, m.row != nil && m.row.name == "anthropic_beta": // see headers
 		case m.row == nil:
 			e.warnf(providers.WarnUnknown, m.path, "left out: the platform does not know it")
-		case m.row.action == reject:
+		case m.row.at(e.m.Own) == reject:
 			return providers.Invalid(m.path, m.row.note)
-		case m.row.action == warn:
+		case m.row.at(e.m.Own) == warn:
 			e.warnf(providers.WarnUnsupported, m.path, "left out: "+m.row.note)
 		default:
 			e.warnf(providers.WarnConflict, m.path, "left out: it is given twice, or the request has a field of its own for it")
@@ -101,8 +110,8 @@ func (e *claudeEncoder) autoCache() {
 	}
 }
 
-// serviceTier asks for a class of service by a header. The classes of
-// pay-as-you-go are Gemini's.
+// serviceTier asks for a class of service, on Vertex AI by a header. The classes
+// of pay-as-you-go are Gemini's.
 func (e *claudeEncoder) serviceTier() error {
 	raw, path := e.take("service_tier")
 	if raw == nil {
@@ -110,6 +119,10 @@ func (e *claudeEncoder) serviceTier() error {
 	}
 	r := jsonx.NewReader(raw)
 	tier := r.String()
+	if e.m.Own && r.Err() == nil {
+		e.ownTier(path, tier)
+		return nil
+	}
 	switch header := serviceTiers[tier]; {
 	case r.Err() != nil:
 		return providers.Invalid(path, "must be a string")

@@ -22,6 +22,29 @@ var claudeImages = []string{"image/jpeg", "image/png", "image/gif", "image/webp"
 // Source: https://platform.claude.com/docs/en/api/messages
 var claudeParts = []string{"image", "document", "search_result"}
 
+// uploadPart is the type of a file for the container that code runs in, which
+// the vendor's own service has.
+//
+// Source: https://platform.claude.com/docs/en/agents-and-tools/tool-use/code-execution-tool
+const uploadPart = "container_upload"
+
+// referencePart is the type of a part in a tool's result that names a tool which
+// was found, where the caller searches for tools itself.
+//
+// Source: https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool#custom-tool-search-implementation
+const referencePart = "tool_reference"
+
+// isNative reports whether a part of message i goes as it is.
+func (e *claudeEncoder) isNative(i int, kind string) bool {
+	switch kind {
+	case uploadPart:
+		return e.m.Own
+	case referencePart:
+		return e.q.Messages[i].Role == providers.RoleTool
+	}
+	return slices.Contains(claudeParts, kind)
+}
+
 // userPart writes a part of a user message, or of a tool's result. begin is
 // called before the block with its type.
 func (e *claudeEncoder) userPart(i, j int, p *providers.ContentPart, begin func(kind string)) error {
@@ -56,7 +79,7 @@ func (e *claudeEncoder) userPart(i, j int, p *providers.ContentPart, begin func(
 		if err := e.file(i, j, p, begin); err != nil {
 			return err
 		}
-	case slices.Contains(claudeParts, p.Type):
+	case e.isNative(i, p.Type):
 		return e.nativePart(path, p, begin)
 	case p.Type == providers.PartThinking, p.Type == providers.PartRedactedThinking:
 		e.warnf(providers.WarnDroppedBlock, path, "left out: only an assistant message holds thinking")
@@ -74,16 +97,23 @@ func (e *claudeEncoder) userPart(i, j int, p *providers.ContentPart, begin func(
 }
 
 // inline returns the data that a data URI holds, or that a URL leads to where
-// the gateway may fetch it: the platform takes no URLs for these models.
+// the gateway may fetch it: Vertex AI takes no URLs for these models. The
+// vendor's own service fetches those of the web by itself.
 func (e *claudeEncoder) inline(path, ref, mime string) (media, error) {
+	if e.m.Own && isWeb(ref) {
+		return webMedia(path, ref, mime)
+	}
 	md, fault := (&mediaSource{ref: ref, mime: mime}).parse()
 	if fault == "" && md.uri == "" {
 		return md, nil
 	}
-	if isURL := strings.HasPrefix(ref, "gs://") || strings.HasPrefix(ref, "https://") || strings.HasPrefix(ref, "http://"); !isURL {
+	if !isWeb(ref) && !strings.HasPrefix(ref, "gs://") {
 		return media{}, providers.Invalid(path, fault)
 	}
 	if e.in.fetch == nil {
+		if e.m.Own {
+			return media{}, providers.Invalid(path, "the platform reads no Cloud Storage: give an https URL, or the data itself as a data URI such as data:image/png;base64,…")
+		}
 		return media{}, providers.Invalid(path, "the platform takes no URL for Claude models: send the data itself, as a data URI such as data:image/png;base64,…")
 	}
 	return e.in.fetch(ref, mime)
@@ -91,6 +121,9 @@ func (e *claudeEncoder) inline(path, ref, mime string) (media, error) {
 
 // source writes an image or a document.
 func (e *claudeEncoder) source(path string, md media, title string, p *providers.ContentPart, begin func(kind string)) error {
+	if md.uri != "" {
+		return e.urlSource(path, md, title, p, begin)
+	}
 	mime := md.mime
 	kind := "document"
 	switch {
@@ -106,18 +139,11 @@ func (e *claudeEncoder) source(path string, md media, title string, p *providers
 			return providers.Invalid(path, "the document is not text in UTF-8")
 		}
 	}
-	begin(kind)
-	e.w.BeginObject()
-	e.w.Key("type")
-	e.w.String(kind)
-	e.w.Key("source")
-	e.w.BeginObject()
-	e.w.Key("type")
+	from := "base64"
 	if mime == "text/plain" {
-		e.w.String("text")
-	} else {
-		e.w.String("base64")
+		from = "text"
 	}
+	e.beginSource(kind, from, begin)
 	e.w.Key("media_type")
 	e.w.String(mime)
 	e.w.Key("data")
@@ -126,11 +152,7 @@ func (e *claudeEncoder) source(path string, md media, title string, p *providers
 	} else {
 		e.base64(md.base64)
 	}
-	e.w.EndObject()
-	if kind == "document" {
-		e.describe(title, p)
-	}
-	e.w.EndObject()
+	e.endSource(kind, title, p)
 	return nil
 }
 
@@ -186,6 +208,9 @@ func (e *claudeEncoder) file(i, j int, p *providers.ContentPart, begin func(kind
 	var md media
 	var err error
 	switch {
+	case f.FileID != "" && e.m.Own:
+		e.fileSource(p, begin)
+		return nil
 	case f.FileID != "":
 		return providers.Invalid(at+".file_id", "the platform keeps no files for Claude models: give file_data")
 	case f.FileURL != "":
@@ -219,7 +244,7 @@ func fileData(at string, f *providers.File) (media, error) {
 func (e *claudeEncoder) nativePart(path string, p *providers.ContentPart, begin func(kind string)) error {
 	source, _ := p.Extra.Get("source")
 	raw, _ := jsonx.Lookup(source, "type")
-	if kind := string(raw); kind == `"url"` || kind == `"file"` {
+	if kind := string(raw); !e.m.Own && (kind == `"url"` || kind == `"file"`) {
 		return providers.Invalid(path+".source", "the platform takes no URLs and no file ids for Claude models: send the data itself")
 	}
 	mark, _ := p.Extra.Get("cache_control")

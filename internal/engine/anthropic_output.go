@@ -28,6 +28,9 @@ func (e *claudeEncoder) nativeOutput() error {
 			e.setEffort(path+".effort", word)
 		case name == "format" && r.Kind() == jsonx.Object:
 			e.format = value
+		case name == "task_budget" && e.m.Own && r.Kind() == jsonx.Object:
+			e.task = value
+			e.needBeta("task-budgets-2026-03-13")
 		default:
 			e.warnf(providers.WarnUnknown, path+"."+name, "left out: the platform does not know it")
 		}
@@ -41,7 +44,7 @@ func (e *claudeEncoder) outputConfig() error {
 	if err != nil {
 		return err
 	}
-	if e.effort == "" && schema == nil && e.format == nil {
+	if e.effort == "" && schema == nil && e.format == nil && e.task == nil {
 		return nil
 	}
 	e.w.Key("output_config")
@@ -62,6 +65,10 @@ func (e *claudeEncoder) outputConfig() error {
 	case e.format != nil:
 		e.w.Key("format")
 		e.w.Raw(e.format)
+	}
+	if e.task != nil {
+		e.w.Key("task_budget")
+		e.w.Raw(e.task)
 	}
 	e.w.EndObject()
 	return nil

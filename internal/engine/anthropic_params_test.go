@@ -18,6 +18,12 @@ import (
 // what the platform would say.
 func encodeClaude(t *testing.T, name string, members ...string) (string, outgoing, error) {
 	t.Helper()
+	return encodeClaudeAt(t, false, name, members...)
+}
+
+// encodeClaudeAt does so on Vertex AI, or for the vendor's own service.
+func encodeClaudeAt(t *testing.T, own bool, name string, members ...string) (string, outgoing, error) {
+	t.Helper()
 	q := requestOf(t, members)
 	facts, known := catalog.DefaultModels().Lookup("anthropic", name)
 	if !known {
@@ -25,12 +31,16 @@ func encodeClaude(t *testing.T, name string, members ...string) (string, outgoin
 	}
 	in := request{site: testSite{},
 		chat: q, target: &providers.Target{ProjectID: "p", Region: "global"}, stream: q.Stream, choices: 1,
-		model: Model{Publisher: "anthropic", Name: name, Family: FamilyClaude, facts: facts},
+		model: Model{Publisher: "anthropic", Name: name, Family: FamilyClaude, Own: own, facts: facts},
 	}
 	var out outgoing
 	body, err := claudeFamily{}.encode(&in, &out, nil)
+	check := func(body []byte) error { return testkit.CheckClaudeBody(name, body) }
+	if own {
+		check = testkit.CheckOwnClaudeBody
+	}
 	if err == nil {
-		if err := testkit.CheckClaudeBody(name, body); err != nil {
+		if err := check(body); err != nil {
 			t.Errorf("%q\n%s\n%v", members, body, err)
 		}
 	}
@@ -47,11 +57,13 @@ func TestEveryParameterHasARowForClaude(t *testing.T) {
 		if u, err := url.ParseRequestURI(p.link); err != nil || u.Scheme != "https" {
 			t.Errorf("%s: link %q", p.name, p.link)
 		}
-		if (p.action == forward || p.action == translate) && p.wire == "" {
-			t.Errorf("%s goes nowhere", p.name)
-		}
-		if (p.action == warn || p.action == reject) && p.note == "" {
-			t.Errorf("%s gives no reason", p.name)
+		for _, own := range []bool{false, true} {
+			if goes(&p, own) && p.place(own) == "" {
+				t.Errorf("%s goes nowhere", p.name)
+			}
+			if a := p.at(own); (a == warn || a == reject) && p.note == "" {
+				t.Errorf("%s gives no reason", p.name)
+			}
 		}
 	}
 	for _, p := range params {
@@ -61,19 +73,43 @@ func TestEveryParameterHasARowForClaude(t *testing.T) {
 	}
 }
 
-// TestEveryMemberOfMessagesIsReached holds the table against what the platform
-// takes.
+// goes reports whether a member is sent.
+func goes(p *claudeParam, own bool) bool { return p.at(own) == forward || p.at(own) == translate }
+
+// TestEveryMemberOfMessagesIsReached holds the table against what the platforms
+// take.
 func TestEveryMemberOfMessagesIsReached(t *testing.T) {
-	wires := map[string]bool{"anthropic_version": true} // which is always the same
-	for _, p := range claudeParams {
-		for wire := range strings.SplitSeq(p.wire, ", ") {
-			top, _, _ := strings.Cut(wire, ".")
-			wires[top] = true
+	for own, members := range map[bool][]string{false: testkit.ClaudeBodyMembers, true: testkit.OwnClaudeBodyMembers} {
+		wires := map[string]bool{"anthropic_version": true} // which is always the same
+		for _, p := range claudeParams {
+			if !goes(&p, own) {
+				continue
+			}
+			for wire := range strings.SplitSeq(p.place(own), ", ") {
+				top, _, _ := strings.Cut(wire, ".")
+				wires[top] = true
+			}
+		}
+		for _, name := range members {
+			if !wires[name] {
+				t.Errorf("%s can't be reached by any member", name)
+			}
 		}
 	}
-	for _, name := range testkit.ClaudeBodyMembers {
-		if !wires[name] {
-			t.Errorf("%s can't be reached by any member", name)
+}
+
+// TestEveryForwardHasAParameter holds the table of forms against that of
+// members.
+func TestEveryForwardHasAParameter(t *testing.T) {
+	for _, f := range claudeForwards {
+		if p := findClaudeParam(f.name); p == nil || p.own != forward || p.vertex == forward || p.wire != f.name {
+			t.Errorf("%s has no row that says so: %+v", f.name, p)
+		}
+		if kindWords[f.kind] == "" || !strings.HasPrefix(f.link, "https://") {
+			t.Errorf("%s: %v, link %q", f.name, f.kind, f.link)
+		}
+		if counted := slices.Contains(testkit.CountedClaudeBodyMembers, f.name); counted != f.counted {
+			t.Errorf("%s is counted: %v", f.name, counted)
 		}
 	}
 }
@@ -95,35 +131,48 @@ var claudeExamples = map[string]struct{ value, beside string }{
 	"speed":                          {`"fast"`, ""},
 	"inference_geo":                  {`"us"`, ""},
 	"diagnostics":                    {`{}`, ""},
+	"fallbacks":                      {`[{"model":"claude-opus-4-6"}]`, ""},
+	"fallback_credit_token":          {`"t"`, ""},
+	"compaction":                     {`{"type":"summarize"}`, ""},
 	"stream_function_call_arguments": {`true`, ""},
 }
 
+// ownClaudeExamples are those that differ at the vendor's own service.
+var ownClaudeExamples = map[string]struct{ value, beside string }{
+	"service_tier": {`"standard_only"`, ""},
+}
+
 func TestEveryRowOfClaudeDoesWhatItSays(t *testing.T) {
-	all := maps.Clone(examples)
-	maps.Copy(all, claudeExamples)
-	for _, p := range claudeParams {
-		if p.name == "model" { // its place is the path: see the tests of endpoints
-			continue
+	for where, own := range map[string]bool{"Vertex AI": false, "its own service": true} {
+		all := maps.Clone(examples)
+		maps.Copy(all, claudeExamples)
+		if own {
+			maps.Copy(all, ownClaudeExamples)
 		}
-		t.Run(p.name, func(t *testing.T) {
-			x, ok := all[p.name]
-			if !ok {
-				t.Fatal("no example")
+		for _, p := range claudeParams {
+			if p.name == "model" { // its place is the path, or always there
+				continue
 			}
-			const model = "claude-opus-4-6"
-			before, _, err := encodeClaude(t, model, x.beside)
-			if err != nil {
-				t.Fatal(err)
-			}
-			after, out, err := encodeClaude(t, model, x.beside, memberOf(p.name, x.value))
-			checkClaudeAction(t, &p, before, after, &out, err)
-		})
+			t.Run(where+" "+p.name, func(t *testing.T) {
+				x, ok := all[p.name]
+				if !ok {
+					t.Fatal("no example")
+				}
+				const model = "claude-opus-4-6"
+				before, _, err := encodeClaudeAt(t, own, model, x.beside)
+				if err != nil {
+					t.Fatal(err)
+				}
+				after, out, err := encodeClaudeAt(t, own, model, x.beside, memberOf(p.name, x.value))
+				checkClaudeAction(t, &p, own, before, after, &out, err)
+			})
+		}
 	}
 }
 
-func checkClaudeAction(t *testing.T, p *claudeParam, before, after string, out *outgoing, err error) {
+func checkClaudeAction(t *testing.T, p *claudeParam, own bool, before, after string, out *outgoing, err error) {
 	t.Helper()
-	if p.action == reject {
+	if p.at(own) == reject {
 		var e *providers.Error
 		if !errors.As(err, &e) || e.Param != p.name || e.Message != p.note {
 			t.Errorf("%v, want an error about %s", err, p.name)
@@ -134,10 +183,10 @@ func checkClaudeAction(t *testing.T, p *claudeParam, before, after string, out *
 		t.Fatal(err)
 	}
 	warned := slices.ContainsFunc(out.warnings, func(w providers.Warning) bool { return w.Param == p.name })
-	if warned != (p.action == warn) || len(out.warnings) > 0 && !warned {
+	if warned != (p.at(own) == warn) || len(out.warnings) > 0 && !warned {
 		t.Errorf("warnings %v", out.warnings)
 	}
-	switch p.wire {
+	switch p.place(own) {
 	case "(header)":
 		said := 0
 		for _, values := range out.header {
@@ -150,10 +199,10 @@ func checkClaudeAction(t *testing.T, p *claudeParam, before, after string, out *
 	case "(requests)":
 		return
 	}
-	if changed := before != after; changed != (p.action == forward || p.action == translate) {
+	if changed := before != after; changed != goes(p, own) {
 		t.Errorf("changed: %v\n%s\n%s", changed, before, after)
 	}
-	if wire, _, _ := strings.Cut(p.wire, ","); (p.action == forward || p.action == translate) && !hasPath(after, wire) {
+	if wire, _, _ := strings.Cut(p.place(own), ","); goes(p, own) && !hasPath(after, wire) {
 		t.Errorf("no %s in %s", wire, after)
 	}
 }

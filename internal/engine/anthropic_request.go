@@ -27,11 +27,15 @@ func (claudeFamily) verb(stream bool) (verb, query string) {
 }
 
 func (f claudeFamily) encode(in *request, out *outgoing, buf []byte) ([]byte, error) {
-	e := claudeEncoder{f: f, q: in.chat, m: &in.model, in: in, out: out}
+	e := f.encoder(in, out)
 	e.w.Reset(buf)
 	err := e.request()
 	out.countUntold()
 	return e.w.Bytes(), err
+}
+
+func (f claudeFamily) encoder(in *request, out *outgoing) claudeEncoder {
+	return claudeEncoder{f: f, q: in.chat, m: &in.model, in: in, out: out}
 }
 
 // claudeEncoder writes one Messages body straight from the request.
@@ -58,14 +62,30 @@ type claudeEncoder struct {
 	show   string // thinking.display; "" when it is not sent
 	effort string // output_config.effort; "" when it is not sent
 	format []byte // output_config.format in the platform's own form
+	task   []byte // output_config.task_budget; nil when it is not sent
 	choice string // tool_choice.type; "" when it is not sent
 
-	betas []string
-	extra []claudeMember // members beyond the schema
+	counts bool // the tokens of the prompt are counted, and no answer is wanted
+	betas  []string
+	needed int            // betas that the parts of the request need, which are the first
+	extra  []claudeMember // members beyond the schema
 }
 
 func (e *claudeEncoder) warnf(code, param, message string) {
 	e.out.warn(code, param, message)
+}
+
+// claudeStages write the members of a request after its head, in this order.
+var claudeStages = [...]func(*claudeEncoder) error{
+	(*claudeEncoder).tools,
+	(*claudeEncoder).system,
+	(*claudeEncoder).messages,
+	(*claudeEncoder).thinking,
+	(*claudeEncoder).outputConfig,
+	(*claudeEncoder).parameters,
+	(*claudeEncoder).serviceTier,
+	(*claudeEncoder).extras,
+	(*claudeEncoder).headers,
 }
 
 func (e *claudeEncoder) request() error {
@@ -76,25 +96,20 @@ func (e *claudeEncoder) request() error {
 		return err
 	}
 	e.w.BeginObject()
-	e.w.Key("anthropic_version")
-	e.w.String(claudeVersion)
+	if e.m.Own {
+		e.w.Key("model")
+		e.w.String(e.m.Name)
+	} else {
+		e.w.Key("anthropic_version")
+		e.w.String(claudeVersion)
+	}
 	if e.in.stream {
 		e.w.Key("stream")
 		e.w.Bool(true)
 	}
 	e.w.Key("max_tokens")
 	e.w.Int(int64(e.limit))
-	for _, stage := range [...]func(*claudeEncoder) error{
-		(*claudeEncoder).tools,
-		(*claudeEncoder).system,
-		(*claudeEncoder).messages,
-		(*claudeEncoder).thinking,
-		(*claudeEncoder).outputConfig,
-		(*claudeEncoder).parameters,
-		(*claudeEncoder).serviceTier,
-		(*claudeEncoder).extras,
-		(*claudeEncoder).headers,
-	} {
+	for _, stage := range claudeStages {
 		if err := stage(e); err != nil {
 			return err
 		}

@@ -16,32 +16,42 @@ type claudeTool struct {
 	kind string
 	// name is the name that the tool must have; "" when the caller names it.
 	name string
-	// beta is the feature that the tool needs; "" for none.
-	beta string
-	// refused says why the platform does not take the tool; "" when it does.
+	// beta and own are the features that the tool needs on Vertex AI, and at the
+	// vendor's own service; "" for none.
+	beta, own string
+	// dated is the type that stands for one without a date; "" for none.
+	dated string
+	// refused says why Vertex AI does not take the tool; "" when it does.
 	refused string
 	link    string
 }
 
 // claudeTools is the table. A type that is in no row goes as it is.
 var claudeTools = []claudeTool{
-	{"web_search", "web_search", "web-search-2025-03-05", "", claudeSearch},
-	{"computer_20241022", "computer", "computer-use-2024-10-22", "", computerPage},
-	{"computer_20250124", "computer", "computer-use-2025-01-24", "", computerPage},
-	{"computer_20251124", "computer", "computer-use-2025-11-24", "", computerPage},
-	{"computer", "computer", "", "", computerPage},
-	{"bash", "bash", "", "", claudeToolPage},
-	{"text_editor_20241022", "str_replace_editor", "", "", claudeToolPage},
-	{"text_editor_20250124", "str_replace_editor", "", "", claudeToolPage},
-	{"text_editor", "str_replace_based_edit_tool", "", "", claudeToolPage},
-	{"memory", "memory", "context-management-2025-06-27", "", claudeToolPage},
-	{"tool_search_tool_regex", "tool_search_tool_regex", "tool-search-tool-2025-10-19", "", claudeToolPage},
-	{"tool_search_tool_bm25", "tool_search_tool_bm25", "tool-search-tool-2025-10-19", "", claudeToolPage},
-	{"code_execution", "", "", "the platform runs no code for these models", claudeOnVertex},
-	{"web_fetch", "", "", "the platform fetches no pages for these models", claudeOnVertex},
-	{"advisor", "", "", "the platform has no advisor", claudeOnVertex},
-	{"mcp_toolset", "", "", "the platform connects to no MCP servers", claudeOnVertex},
+	{"web_search", "web_search", "web-search-2025-03-05", "", "", "", claudeSearch},
+	{"computer_20241022", "computer", "computer-use-2024-10-22", "computer-use-2024-10-22", "", "", computerPage},
+	{"computer_20250124", "computer", "computer-use-2025-01-24", "computer-use-2025-01-24", "", "", computerPage},
+	{"computer_20251124", "computer", "computer-use-2025-11-24", "computer-use-2025-11-24", "", "", computerPage},
+	{"computer", "computer", "", "", "", "", computerPage},
+	{"bash", "bash", "", "", "", "", claudeToolPage},
+	{"text_editor_20241022", "str_replace_editor", "", "", "", "", claudeToolPage},
+	{"text_editor_20250124", "str_replace_editor", "", "", "", "", claudeToolPage},
+	{"text_editor", "str_replace_based_edit_tool", "", "", "", "", claudeToolPage},
+	{"memory", "memory", "context-management-2025-06-27", "", "", "", claudeToolPage},
+	{"tool_search_tool_regex", "tool_search_tool_regex", "tool-search-tool-2025-10-19", "", "", "", claudeToolPage},
+	{"tool_search_tool_bm25", "tool_search_tool_bm25", "tool-search-tool-2025-10-19", "", "", "", claudeToolPage},
+	{"code_execution", "code_execution", "", "", "code_execution_20250825", "the platform runs no code for these models", claudeCode},
+	{"web_fetch", "web_fetch", "", "", "web_fetch_20250910", "the platform fetches no pages for these models", claudeFetch},
+	{"advisor", "advisor", "", "advisor-tool-2026-03-01", "advisor_20260301", "the platform has no advisor", claudeAdvisor},
+	{"mcp_toolset", "", "", mcpBeta, "", "the platform connects to no MCP servers", claudeMCP},
 }
+
+// mcpBeta is the feature of the connector to MCP servers, with the tools to be
+// had in toolsets, and oldMCPBeta that with the tools in the servers.
+const (
+	mcpBeta    = "mcp-client-2025-11-20"
+	oldMCPBeta = "mcp-client-2025-04-04"
+)
 
 const computerPage = "https://platform.claude.com/docs/en/agents-and-tools/tool-use/computer-use-tool"
 
@@ -158,14 +168,21 @@ func (e *claudeEncoder) nativeTool(path string, t *providers.Tool) {
 	if row == nil {
 		row = &claudeTool{}
 	}
-	if row.refused != "" {
+	kind := t.Type
+	switch {
+	case e.m.Own:
+		if e.needBeta(row.own); kind == row.kind {
+			kind = cmp.Or(row.dated, kind)
+		}
+	case row.refused != "":
 		e.warnf(providers.WarnUnsupported, path, "left out: "+row.refused)
 		return
+	default:
+		e.needBeta(row.beta)
 	}
-	e.needBeta(row.beta)
 	e.w.BeginObject()
 	e.w.Key("type")
-	e.w.String(t.Type)
+	e.w.String(kind)
 	if _, named := t.Extra.Get("name"); !named {
 		if name := cmp.Or(row.name, t.Function.Name); name != "" {
 			e.w.Key("name")
@@ -192,7 +209,9 @@ func (e *claudeEncoder) search(path string, t *providers.Tool) {
 }
 
 func (e *claudeEncoder) beginSearch() {
-	e.needBeta("web-search-2025-03-05")
+	if !e.m.Own {
+		e.needBeta("web-search-2025-03-05")
+	}
 	e.w.BeginObject()
 	e.w.Key("type")
 	e.w.String(searchTool)
@@ -377,7 +396,8 @@ func (e *claudeEncoder) given(name string) bool {
 		}
 		raw, _ := t.Extra.Get("name")
 		row, _ := findClaudeTool(t.Type)
-		return string(raw) == strconv.Quote(name) || raw == nil && row != nil && row.name == name
+		own := row != nil && (e.m.Own || row.refused == "")
+		return string(raw) == strconv.Quote(name) || raw == nil && own && row.name == name
 	})
 }
 

@@ -156,7 +156,9 @@ func (e *claudeEncoder) assistant(i int, m *providers.Message) error {
 	if err := e.assistantBlocks(i, m); err != nil {
 		return err
 	}
-	e.calls = e.calls[:0]
+	if !e.goesOn(i) {
+		e.calls = e.calls[:0]
+	}
 	for j := range m.ToolCalls {
 		e.call(i, j, &m.ToolCalls[j])
 	}
@@ -239,7 +241,10 @@ func (e *claudeEncoder) assistantPart(i int, path string, p *providers.ContentPa
 	return nil
 }
 
-// thought writes thinking with its signature, as it came.
+// thought writes thinking with its signature, as it came. A signature is valid
+// wherever the models are, on Vertex AI and at the vendor's own service.
+//
+// Source: https://platform.claude.com/docs/en/build-with-claude/extended-thinking#thinking-encryption
 func (e *claudeEncoder) thought(i int, path string, p *providers.ContentPart) {
 	if p.Signature == "" || e.in.distrust || e.foreign {
 		e.dropThought(path)
@@ -353,74 +358,4 @@ func isCallID(s string) bool {
 		}
 	}
 	return s != ""
-}
-
-// results writes the tool messages run, which answer the calls of the turn
-// before, into one user turn and in the order of the calls.
-func (e *claudeEncoder) results(first int, run []providers.Message) error {
-	var calls []providers.ToolCall
-	for i := first - 1; i >= 0; i-- {
-		if m := &e.q.Messages[i]; m.Role == providers.RoleAssistant {
-			calls = m.ToolCalls
-			break
-		}
-	}
-	done := make([]bool, len(run))
-	for j := range calls {
-		for k := range run {
-			if done[k] || run[k].ToolCallID != calls[j].ID && run[k].ToolCallID != "" {
-				continue
-			}
-			done[k] = true
-			if err := e.result(first+k, e.calls[j], &run[k]); err != nil {
-				return err
-			}
-			break
-		}
-	}
-	if k := slices.Index(done, false); k >= 0 {
-		return providers.Invalid(messagePath(first+k, "tool_call_id"), "no tool call of the assistant message before has this id")
-	}
-	return nil
-}
-
-// result writes a tool_result.
-func (e *claudeEncoder) result(i int, id string, m *providers.Message) error {
-	e.begin(providers.RoleUser, i, "tool_result")
-	e.w.Key("tool_use_id")
-	e.w.String(id)
-	if err := e.resultContent(i, m); err != nil {
-		return err
-	}
-	if raw, _ := m.Extra.Get("is_error"); string(raw) == "true" {
-		e.w.Key("is_error")
-		e.w.Bool(true)
-	}
-	e.w.EndObject()
-	if raw, ok := m.Extra.Get("cache_control"); ok {
-		e.mark(messagePath(i, "cache_control"), raw, true)
-	}
-	return nil
-}
-
-// resultContent writes what a tool returned: a string, or a list of blocks when
-// there is more than text. Nothing is nothing.
-func (e *claudeEncoder) resultContent(i int, m *providers.Message) error {
-	parts := m.Content.Parts()
-	if !slices.ContainsFunc(parts, func(p providers.ContentPart) bool { return p.Type != providers.PartText || len(p.Extra) > 0 }) {
-		if text := m.Content.Text(); text != "" {
-			e.w.Key("content")
-			e.w.String(text)
-		}
-		return nil
-	}
-	e.w.Key("content")
-	e.w.BeginArray()
-	for j := range parts {
-		if err := e.userPart(i, j, &parts[j], func(string) {}); err != nil {
-			return err
-		}
-	}
-	e.w.EndArray()
-	return nil
 }

@@ -17,7 +17,13 @@ var _ providers.TokenCounter = (*Engine)(nil)
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/count-tokens
 func (p *Engine) CountTokens(ctx context.Context, t *providers.Target, req *providers.ChatCompletionRequest) (*providers.TokenCount, error) {
 	c := new(call)
-	if err := p.about(c, t, req, "token counting"); err != nil {
+	if _, err := p.prepare(t, req, c, false); err != nil {
+		return nil, err
+	}
+	if c.in.model.Own && c.in.model.Family == FamilyClaude {
+		return p.countMessages(ctx, c)
+	}
+	if err := c.in.model.mustBeGemini("token counting"); err != nil {
 		return nil, err
 	}
 	u, err := p.site.URL(t, &c.in.model, "countTokens", "")
@@ -57,7 +63,11 @@ func (p *Engine) about(c *call, t *providers.Target, req *providers.ChatCompleti
 	if _, err := p.prepare(t, req, c, false); err != nil {
 		return err
 	}
-	if c.in.model.Publisher != "google" {
+	return c.in.model.mustBeGemini(ability)
+}
+
+func (m *Model) mustBeGemini(ability string) error {
+	if m.Publisher != "google" {
 		return badModel(ability + " is there for models of google only")
 	}
 	return nil

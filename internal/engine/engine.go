@@ -273,6 +273,9 @@ func (p *Engine) open(ctx context.Context, c *call) error {
 func (p *Engine) translator(m *Model) translator {
 	switch m.Family {
 	case FamilyClaude:
+		if m.Own {
+			return claudeService{p.claude}
+		}
 		return p.claude
 	case FamilyOpen, FamilyOpenAI:
 		return openFamily{}
@@ -366,10 +369,18 @@ func requestHeader(t *providers.Target) http.Header {
 	return h
 }
 
-// named adds the provider to an error about an answer, or about none.
+// named adds the provider to an error about an answer, or about none, and what
+// helps against a refusal.
 func (c *call) named(err error) error {
-	if e, ok := errors.AsType[*providers.Error](err); ok && e.Provider == "" {
-		e.Provider = c.in.site.Name()
+	e, ok := errors.AsType[*providers.Error](err)
+	if !ok || e.Provider != "" {
+		return err
+	}
+	e.Provider = c.in.site.Name()
+	if site, ok := c.in.site.(Remedier); ok && e.NativeStatus != "" {
+		if hint := site.Remedy(e); hint != "" {
+			e.Message += " (" + hint + ")"
+		}
 	}
 	return err
 }

@@ -48,10 +48,19 @@ func (l *lessons) setInputs(key string, n int) {
 // teaches nothing about the models of another.
 type pupil struct{ universe, base, publisher, name, resource string }
 
-// betaPupil is a model in a project: some features are for some projects.
+// betaPupil is a model in a project, or with the key of a catalog entry: some
+// features are for some of them.
 type betaPupil struct {
 	pupil
-	project string
+	project, slug string
+}
+
+func betaPupilOf(in *request) betaPupil {
+	p := betaPupil{pupil: pupilOf(in), project: in.target.ProjectID}
+	if in.model.Own {
+		p.slug = in.target.Slug
+	}
+	return p
 }
 
 func pupilOf(in *request) pupil {
@@ -87,7 +96,7 @@ func (l *lessons) apply(in *request) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	if len(l.noBetas) > 0 && in.model.Family == FamilyClaude {
-		in.noBetas = slices.Clip(l.noBetas[betaPupil{pupilOf(in), in.target.ProjectID}])
+		in.noBetas = slices.Clip(l.noBetas[betaPupilOf(in)])
 	}
 	if len(l.facts) > 0 {
 		l.facts[pupilOf(in)].teach(&in.model)
@@ -196,7 +205,7 @@ func (l *lessons) learnBetas(in *request, names []string) {
 	if l.noBetas == nil {
 		l.noBetas = map[betaPupil][]string{}
 	}
-	key := betaPupil{pupilOf(in), in.target.ProjectID}
+	key := betaPupilOf(in)
 	known := slices.Clip(l.noBetas[key])
 	if known == nil && len(l.noBetas) >= maxLessons {
 		return

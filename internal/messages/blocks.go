@@ -204,7 +204,9 @@ func (s *mediaSource) fill(from, kind string, p *providers.ContentPart) {
 			f.MimeType = "application/pdf" // the only type of documents by URL
 		}
 	case "file":
-		f.FileID = s.id
+		if f.FileID = s.id; kind == "image" && !strings.Contains(s.id, "/") {
+			f.MimeType = "image/*" // what only the keeper of an id can tell
+		}
 	default:
 		f.FileData = s.url
 	}

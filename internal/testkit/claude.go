@@ -26,26 +26,28 @@ var ClaudeBodyMembers = []string{
 // claudeBody is a body being checked, for a model.
 type claudeBody struct {
 	model string
+	own   bool // for the vendor's own service
 	top   map[string]any
 	marks int
 	ids   map[string]bool
 	errs  []error
 }
 
-// CheckClaudeBody reports what the platform would refuse in a body for a model.
+// CheckClaudeBody reports what Vertex AI would refuse in a body for a model.
 func CheckClaudeBody(model string, body []byte) error {
-	c := &claudeBody{model: strings.TrimPrefix(model, "anthropic."), ids: map[string]bool{}}
+	return (&claudeBody{model: model}).check(body)
+}
+
+func (c *claudeBody) check(body []byte) error {
+	c.ids = map[string]bool{}
 	if err := json.Unmarshal(body, &c.top); err != nil {
 		return err
 	}
-	for name := range c.top {
-		if !slices.Contains(ClaudeBodyMembers, name) {
-			c.failf("%s: extra inputs are not permitted", name)
-		}
+	if c.own {
+		c.model, _ = c.top["model"].(string)
 	}
-	if c.top["anthropic_version"] != "vertex-2023-10-16" {
-		c.failf("anthropic_version is %v", c.top["anthropic_version"])
-	}
+	c.model = strings.TrimPrefix(c.model, "anthropic.")
+	c.head()
 	if n, _ := c.top["max_tokens"].(float64); n < 1 {
 		c.failf("max_tokens: must be greater than 0")
 	}
@@ -97,7 +99,7 @@ func (c *claudeBody) tools() {
 	for i, v := range list(c.top["tools"]) {
 		t := object(v)
 		c.mark(t)
-		name, _ := t["name"].(string)
+		name := c.toolName(i, t)
 		if !toolNamePattern.MatchString(name) || names[name] {
 			c.failf("tools.%d.name: %q", i, name)
 		}
@@ -148,6 +150,9 @@ func (c *claudeBody) tools() {
 // is reports whether the model is one of the families.
 func (c *claudeBody) is(families ...string) bool {
 	name, _, _ := strings.Cut(strings.TrimPrefix(c.model, "claude-"), "@")
+	if at := strings.LastIndex(name, "-20"); at > 0 && c.own {
+		name = name[:at]
+	}
 	return slices.Contains(families, name)
 }
 
@@ -215,7 +220,7 @@ func (c *claudeBody) sampling(thinking bool) {
 func (c *claudeBody) output() {
 	o := object(c.top["output_config"])
 	for k := range o {
-		if k != "effort" && k != "format" {
+		if k != "effort" && k != "format" && (!c.own || k != "task_budget") {
 			c.failf("output_config.%s: extra inputs are not permitted", k)
 		}
 	}
@@ -306,7 +311,7 @@ func (c *claudeBody) messages() {
 		}
 		if role == "user" {
 			c.results(path, blocks, calls)
-			c.blocks(path, blocks, []string{"text", "image", "document", "search_result", "tool_result"})
+			c.blocks(path, blocks, c.userBlocks())
 			calls = nil
 			continue
 		}
@@ -376,7 +381,7 @@ func (c *claudeBody) results(path string, blocks []any, calls []string) {
 		id, _ := b["tool_use_id"].(string)
 		got = append(got, id)
 		if parts, ok := b["content"].([]any); ok {
-			c.blocks(path+".content", parts, []string{"text", "image", "document", "search_result"})
+			c.blocks(path+".content", parts, []string{"text", "image", "document", "search_result", "tool_reference"})
 		}
 	}
 	slices.Sort(got)
@@ -419,6 +424,7 @@ func (c *claudeBody) source(at, kind string, s map[string]any) {
 	mime, _ := s["media_type"].(string)
 	data, _ := s["data"].(string)
 	switch {
+	case c.own && c.reference(at, s):
 	case s["type"] == "text" && kind == "document" && mime == "text/plain" && data != "":
 	case s["type"] == "base64":
 		if _, err := base64.StdEncoding.DecodeString(data); err != nil || data == "" {

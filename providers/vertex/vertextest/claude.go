@@ -2,6 +2,7 @@ package vertextest
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -102,7 +103,11 @@ func readClaude(object string, v any, body []byte) (claudeCall, error) {
 	if !ok {
 		return claudeCall{}, claudeInvalid("Input should be a valid dictionary")
 	}
-	if err := (claudeShape{claudeObjects()}).object(object, root, ""); err != nil {
+	objects := claudeObjects()
+	if isOwn(object) {
+		maps.Copy(objects, ownObjects())
+	}
+	if err := (claudeShape{objects}).object(object, root, ""); err != nil {
 		return claudeCall{}, err
 	}
 	var c claudeCall
@@ -258,6 +263,7 @@ func (c *claudeCall) toolsAsGemini() []tool {
 	for _, t := range c.Tools {
 		dated := datedTool.FindStringSubmatch(t.Type)
 		switch {
+		case t.Type == "mcp_toolset":
 		case dated == nil:
 			declared = append(declared, functionDeclaration{Name: t.Name, Description: t.Description, ParametersJSONSchema: t.InputSchema})
 		case dated[1] == "web_search":

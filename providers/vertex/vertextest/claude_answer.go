@@ -35,7 +35,7 @@ func servedClaude(name string) string {
 func (a answer) renderClaude(x *exchange) (response, error) {
 	blocks, searches := a.claudeBlocks(x)
 	m := claudeResponse{
-		Model: servedClaude(x.target.model), ID: claudeID("msg", x.body, x.server.serial()), Type: "message", Role: "assistant",
+		Model: servedClaude(x.target.model), ID: x.newID("msg", x.server.serial()), Type: "message", Role: "assistant",
 		Content: blocks, StopReason: new(a.claudeReason()), Usage: x.claudeUsage(a, searches),
 	}
 	switch *m.StopReason {
@@ -44,7 +44,7 @@ func (a answer) renderClaude(x *exchange) (response, error) {
 	case "refusal":
 		m.StopDetails = &claudeRefusal{Type: "refusal", Explanation: "The model declined to go on."}
 	}
-	if x.route.stream {
+	if x.streams() {
 		return m.stream(x)
 	}
 	body, err := json.Marshal(m)
@@ -94,7 +94,7 @@ func (a answer) claudeBlocks(x *exchange) (blocks []any, searches int) {
 		case p.FunctionCall != nil:
 			id := p.FunctionCall.ID
 			if id == "" {
-				id = claudeID("toolu", x.body, uint64(i))
+				id = x.newID("toolu", uint64(i))
 			}
 			blocks = append(blocks, claudeToolOut{"tool_use", id, p.FunctionCall.Name, p.FunctionCall.Args, map[string]string{"type": "direct"}})
 		case p.Text == nil:
@@ -110,7 +110,7 @@ func (a answer) claudeBlocks(x *exchange) (blocks []any, searches int) {
 
 // searched returns the blocks of a search, and a text that cites what was found.
 func (a answer) searched(x *exchange, text string) []any {
-	id := claudeID("srvtoolu", x.body, 0)
+	id := x.newID("srvtoolu", 0)
 	query, err := json.Marshal(map[string]string{"query": a.grounding.WebSearchQueries[0]})
 	if err != nil {
 		query = json.RawMessage("{}")

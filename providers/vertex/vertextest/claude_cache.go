@@ -210,7 +210,7 @@ func claudeID(prefix string, seed []byte, n uint64) string {
 // claudeRequestID returns the id of the request, the same each time.
 func (x *exchange) claudeRequestID() string {
 	if x.requestID == "" {
-		x.requestID = claudeID("req", x.body, x.server.serial())
+		x.requestID = x.newID("req", x.server.serial())
 	}
 	return x.requestID
 }

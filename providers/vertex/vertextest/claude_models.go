@@ -52,7 +52,7 @@ func claudeTable() []claudeFacts {
 		old.named("claude-haiku-4-5@20251001", func(m *claudeFacts) { m.minCache = 4096 }),
 		old.named("claude-opus-4-5@20251101", func(m *claudeFacts) { m.minCache, m.efforts = 4096, toHigh }),
 		six.named("claude-opus-4-6", nil),
-		six.named("claude-sonnet-4-6", func(m *claudeFacts) { m.maxOutput, m.minCache = 64_000, 2048 }),
+		six.named("claude-sonnet-4-6", func(m *claudeFacts) { m.minCache = 2048 }),
 		later.named("claude-opus-4-7", nil),
 		later.named("claude-opus-4-8", nil),
 		fives.named("claude-sonnet-5", nil),

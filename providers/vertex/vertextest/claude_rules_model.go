@@ -32,7 +32,11 @@ func (x *exchange) applyClaudeRules() error {
 //
 // Source: https://docs.claude.com/en/api/beta-headers
 func (x *exchange) checkBetas() error {
-	unknown := slices.DeleteFunc(x.betas(), func(b string) bool { return slices.Contains(claudeBetas(), b) })
+	known := claudeBetas()
+	if x.route.own {
+		known = append(known, ownBetas()...)
+	}
+	unknown := slices.DeleteFunc(x.betas(), func(b string) bool { return slices.Contains(known, b) })
 	if len(unknown) == 0 {
 		return nil
 	}
@@ -48,6 +52,7 @@ func (x *exchange) checkBetas() error {
 // Source: https://docs.claude.com/en/api/claude-on-vertex-ai
 func checkClaudeStream(x *exchange) error {
 	switch {
+	case x.route.own:
 	case x.route.stream && !x.claude.Stream:
 		return claudeInvalid("stream: Input should be true")
 	case !x.route.stream && x.claude.Stream:

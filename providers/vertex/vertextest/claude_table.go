@@ -168,7 +168,7 @@ var (
 	toolUseID      = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 	claudeToolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
 	// datedTool is the type of a tool that the API defines.
-	datedTool = regexp.MustCompile(`^(web_search|bash|text_editor|memory|computer|tool_search_tool)(?:_bm25|_regex)?_20[0-9]{6}$`)
+	datedTool = regexp.MustCompile(`^(web_search|web_fetch|code_execution|advisor|bash|text_editor|memory|computer|tool_search_tool)(?:_bm25|_regex)?_20[0-9]{6}$`)
 )
 
 // oneOf takes some strings.

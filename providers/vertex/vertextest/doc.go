@@ -29,6 +29,8 @@
 //   - publishers/google and tuned endpoints: Gemini.
 //   - publishers/anthropic, rawPredict and streamRawPredict: the Messages API, and
 //     its counting of tokens at the model count-tokens.
+//   - /v1/messages and /v1/messages/count_tokens, without a project: Anthropic's own
+//     API, with an API key in x-api-key, for which the options about tokens count.
 //   - endpoints/openapi/chat/completions: the open models that the platform
 //     serves, by publisher and name in the body.
 //   - publishers/mistralai, rawPredict and streamRawPredict: Mistral, which refuses

@@ -47,7 +47,9 @@ func (x *exchange) inArray() bool {
 }
 
 // streams reports whether the answer is a stream.
-func (x *exchange) streams() bool { return x.route.stream || x.chat.Stream }
+func (x *exchange) streams() bool {
+	return x.route.stream || x.chat.Stream || x.route.own && x.claude.Stream
+}
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -61,8 +63,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		t, ok = parsePath(r.Method, r.URL.Path)
 	}
-	if t.verb == chatVerb && (t.model == sharedEndpoint || t.model == openaiServer) {
+	switch {
+	case t.verb == chatVerb && (t.model == sharedEndpoint || t.model == openaiServer):
 		t.named = namedModel(body)
+	case t.own:
+		t.model = namedModel(body)
 	}
 	s.record(Request{
 		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: body,
@@ -102,11 +107,7 @@ func (s *Server) respond(x *exchange) (Reply, response) {
 // check applies everything that can refuse the request, in the platform's order:
 // who asks, what is sent, what it is sent to.
 func (x *exchange) check() error {
-	err := x.checkToken()
-	if x.route.wire == wireOpenAI {
-		err = x.checkOpenAIKey(err)
-	}
-	if err != nil {
+	if err := x.checkCredentials(); err != nil {
 		return err
 	}
 	hasBody := x.route.http == http.MethodPost || x.route.http == http.MethodPatch

@@ -116,6 +116,7 @@ func FuzzMessages(f *testing.F) {
 	}
 	f.Add(claudeBody(asks("The weather in Paris?"), claudeWeather, think))
 	f.Add(claudeBody(asks("Who won?"), claudeTool(`"type":"web_search_20250305","name":"web_search"`), `"cache_control":{"type":"ephemeral"}`))
+	f.Add(ownBody("claude-sonnet-4-5", asks("a"), `"tools":[{"type":"mcp_toolset","mcp_server_name":"x"}],"container":{},"mcp_servers":[]`))
 	s, unchecked := vertextest.New(vertextest.WithCacheMinimum(0)), vertextest.New(vertextest.WithoutChecks())
 	f.Fuzz(func(t *testing.T, body string) {
 		s.Reset()
@@ -124,6 +125,13 @@ func FuzzMessages(f *testing.F) {
 			if got := post(t, unchecked, claudeURL(sonnet45, verb), body); got.status >= http.StatusInternalServerError {
 				t.Fatalf("%s: status %d: %s", verb, got.status, got.body)
 			}
+		}
+		own := ownPost(t, s, ownPlace, body)
+		if own.status >= http.StatusInternalServerError {
+			t.Fatalf("own: status %d: %s", own.status, own.body)
+		}
+		if bad := vertextest.CheckOwnMessages([]byte(body)); own.status == http.StatusOK && bad != nil {
+			t.Fatalf("taken, though %v", bad)
 		}
 		got := post(t, s, claudeURL(sonnet45, "rawPredict"), body)
 		bad := vertextest.CheckMessages([]byte(body))

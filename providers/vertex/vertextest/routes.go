@@ -21,6 +21,7 @@ type target struct {
 
 	caches bool   // the path is of explicit caches
 	cache  string // the id of one
+	own    bool   // the path is of Anthropic's own API
 }
 
 // called is the model that requests and scripts know the target by.
@@ -76,6 +77,7 @@ type route struct {
 	publisher string // empty for endpoints and caches
 	model     string // of a row for one model, empty for all
 	caches    bool
+	own       bool // of Anthropic's own API
 	wire      wire
 	speaks    bool // answers as a model in another language than Gemini's
 	verb      string
@@ -128,6 +130,8 @@ func routes() []route {
 		{publisher: "anthropic", model: countModel, verb: "rawPredict", http: post, rpc: raw, wire: wireClaude, serve: checkClaudeCount, answer: countClaude},
 		{publisher: "anthropic", verb: "rawPredict", http: post, rpc: raw, wire: wireClaude, speaks: true, serve: checkClaude, answer: ownAnswer},
 		{publisher: "anthropic", verb: "streamRawPredict", http: post, rpc: rawSSE, stream: true, wire: wireClaude, speaks: true, serve: checkClaude, answer: ownAnswer},
+		{publisher: "anthropic", verb: messagesVerb, own: true, http: post, wire: wireClaude, speaks: true, serve: checkOwnClaude, answer: ownAnswer},
+		{publisher: "anthropic", verb: countVerb, own: true, http: post, wire: wireClaude, serve: checkOwnCount, answer: countClaude},
 		{publisher: "mistralai", verb: "rawPredict", http: post, rpc: raw, wire: wireMistral, speaks: true, serve: checkChat, answer: ownAnswer},
 		{publisher: "mistralai", verb: "streamRawPredict", http: post, rpc: rawSSE, stream: true, wire: wireMistral, speaks: true, serve: checkChat, answer: ownAnswer},
 		{model: sharedEndpoint, verb: chatVerb, http: post, rpc: chat, wire: wireMaaS, speaks: true, serve: checkChat, answer: ownAnswer},
@@ -181,7 +185,7 @@ func parseOwnPath(path string) (target, bool) {
 	if path == openaiPath {
 		return target{version: "v1", model: openaiServer, verb: chatVerb}, true
 	}
-	return target{}, false
+	return parseClaudePath(path)
 }
 
 // parsePath reads a resource path with a verb, or that of a cache, whose verb is
@@ -223,7 +227,7 @@ func parsePath(method, path string) (target, bool) {
 // publisher but not for this one is known, though nobody serves it.
 func findRoute(t target) (found route, known bool) {
 	for _, r := range routes() {
-		if r.verb != t.verb || r.caches != t.caches {
+		if r.verb != t.verb || r.caches != t.caches || r.own != t.own {
 			continue
 		}
 		if r.publisher == t.publisher && (r.model == "" || r.model == t.model) {

@@ -53,8 +53,8 @@ type config struct {
 // Option configures a [Server].
 type Option func(*config)
 
-// WithToken accepts these bearer tokens only. By default any non-empty bearer
-// token will do. Repeated use adds tokens.
+// WithToken accepts these bearer tokens and API keys only. By default any that is
+// not empty will do. Repeated use adds tokens.
 func WithToken(tokens ...string) Option {
 	return func(c *config) { c.tokens = append(c.tokens, tokens...) }
 }

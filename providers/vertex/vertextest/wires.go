@@ -22,6 +22,11 @@ func newStatus(code int, status, message string, details ...any) *statusError {
 // refuse renders an error in the envelope of whose error it is.
 func (x *exchange) refuse(err error) response {
 	st, ok := errors.AsType[*statusError](err)
+	header := x.ownHeader()
+	if ok && x.route.own {
+		tellRetry(header, st)
+		st = ownStatus(st)
+	}
 	if !ok || !st.own || x.route.wire == wireGemini || x.route.wire == wirePredict {
 		return errorResponse(err, x.inArray())
 	}
@@ -29,7 +34,7 @@ func (x *exchange) refuse(err error) response {
 	if encodeErr != nil {
 		return errorResponse(encodeErr, x.inArray())
 	}
-	return response{status: st.Code, header: x.ownHeader(), events: [][]byte{body}}
+	return response{status: st.Code, header: header, events: [][]byte{body}}
 }
 
 // ownError returns the envelope that the wire's models have for an error.
@@ -117,6 +122,9 @@ func (x *exchange) failing(reply Reply, res response) (Reply, response) {
 
 // streamError returns the data of an event that is an error.
 func (x *exchange) streamError(st *statusError) any {
+	if x.route.own {
+		st = ownStatus(st)
+	}
 	if st.own && x.route.wire != wireGemini {
 		return x.ownError(st)
 	}
