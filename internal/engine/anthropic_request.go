@@ -43,6 +43,8 @@ type claudeEncoder struct {
 	in  *request
 	out *outgoing
 
+	counting bool // the tokens are asked for, and no answer
+
 	role    string              // of the open turn, "" when none is open
 	block   string              // type of the last block
 	last    int                 // index of the message that wrote it

@@ -10,17 +10,30 @@ import (
 
 var _ providers.TokenCounter = (*Engine)(nil)
 
-// CountTokens counts the tokens of the prompt that req makes. The platform does
-// so for free, under a quota of its own. Of what a chat completion sends it
-// takes messages, tools and generation parameters.
+// CountTokens counts the tokens of the prompt that req makes, for models of
+// Gemini and of Claude. The platform does so for free, under a quota of its own.
+// Of what a chat completion sends it takes messages and tools, for Gemini also
+// the generation parameters, for Claude also thinking.
 //
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/count-tokens
+// and https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/count-tokens
 func (p *Engine) CountTokens(ctx context.Context, t *providers.Target, req *providers.ChatCompletionRequest) (*providers.TokenCount, error) {
 	c := new(call)
-	if err := p.about(c, t, req, "token counting"); err != nil {
+	if _, err := p.prepare(t, req, c, false); err != nil {
 		return nil, err
 	}
-	u, err := p.site.URL(t, &c.in.model, "countTokens", "")
+	switch c.in.model.Family {
+	case FamilyClaude:
+		return p.countClaude(ctx, c)
+	case FamilyGemini:
+		return p.countGemini(ctx, c)
+	}
+	return nil, badModel("token counting is there for models of Gemini and Claude only")
+}
+
+// countGemini counts the tokens of the prompt that a Gemini model would get.
+func (p *Engine) countGemini(ctx context.Context, c *call) (*providers.TokenCount, error) {
+	u, err := p.site.URL(c.in.target, &c.in.model, "countTokens", "")
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +70,8 @@ func (p *Engine) about(c *call, t *providers.Target, req *providers.ChatCompleti
 	if _, err := p.prepare(t, req, c, false); err != nil {
 		return err
 	}
-	if c.in.model.Publisher != "google" {
-		return badModel(ability + " is there for models of google only")
+	if c.in.model.Family != FamilyGemini {
+		return badModel(ability + " is there for models of Gemini only")
 	}
 	return nil
 }

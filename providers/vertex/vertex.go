@@ -137,11 +137,13 @@ func (p *Provider) Embeddings(ctx context.Context, t *providers.Target, req *pro
 	return p.engine.Embeddings(ctx, t, req)
 }
 
-// CountTokens counts the tokens of the prompt that req makes. The platform does
-// so for free, under a quota of its own. Of what a chat completion sends it
-// takes messages, tools and generation parameters.
+// CountTokens counts the tokens of the prompt that req makes, for models of
+// Gemini and of Claude. The platform does so for free, under a quota of its own.
+// Of what a chat completion sends it takes messages and tools, for Gemini also
+// the generation parameters, for Claude also thinking.
 //
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/count-tokens
+// and https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/count-tokens
 func (p *Provider) CountTokens(ctx context.Context, t *providers.Target, req *providers.ChatCompletionRequest) (*providers.TokenCount, error) {
 	return p.engine.CountTokens(ctx, t, req)
 }
