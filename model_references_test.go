@@ -30,6 +30,7 @@ var references = []struct {
 	{"`anthropic.MODEL[@VERSION]`", "anthropic.claude-sonnet-4-5@20250929", "us-east5", "a Claude model"},
 	{"`anthropic.MODEL-DATE`", "anthropic.claude-sonnet-4-5-20250929", "global", "the vendor's own spelling of the version"},
 	{"`anthropic/MODEL`", "anthropic/claude-opus-4-6", "eu", "likewise"},
+	{"`MODEL` that the rows of one publisher alone know", "claude-sonnet-4-5@20250929", "global", "a Claude model; so with the open models of the table"},
 	{"`meta.MODEL`", "meta.llama-4-maverick-17b-128e-instruct-maas", "us-east5", "an open model"},
 	{"`mistralai.MODEL[@VERSION]`", "mistralai.mistral-medium-3", "us-central1", "a model of Mistral, Codestral among them"},
 	{"`ai21.MODEL`", "ai21.jamba-1.5-large@001", "us-central1", "a model that is spoken to like Mistral's"},
@@ -42,6 +43,7 @@ var references = []struct {
 	{"`minimaxai.MODEL`, `minimax.MODEL`", "minimaxai.minimax-m2-maas", "global", "likewise"},
 	{"`xai.MODEL`", "xai.grok-4.1-fast-reasoning", "global", "a model of a partner"},
 	{"`nvidia.MODEL`", "nvidia.nemotron-3-nano-30b-maas", "global", "an open model"},
+	{"`google.gemma-MODEL`", "google.gemma-4-26b-a4b-it-maas", "global", "an open model of google, by its row in the table of models"},
 	{"`endpoints.NAME`", "endpoints.1234567890", "us-central1", "a self-deployed endpoint; its own host is looked up when it has one"},
 	{"`the service.NAME`", "the service.1234567890", "us-central1", "likewise"},
 }

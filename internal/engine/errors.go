@@ -167,7 +167,7 @@ func remedy(code providers.Code, s *rpcStatus) string {
 	case code == providers.ErrPermission && s.reason != "SERVICE_DISABLED":
 		return "the credentials need the permission aiplatform.endpoints.predict, as in roles/aiplatform.user"
 	case code == providers.ErrModelNotFound:
-		return "check the model's name and region: some models are in global, us or eu only"
+		return "check the model's name and region: some models are in global, us or eu only, and a publisher whose models the table does not know goes before the name, as in anthropic.MODEL"
 	}
 	return ""
 }

@@ -88,7 +88,12 @@ var (
 
 // New returns a provider.
 func New(cfg Config) *Provider {
-	s := &site{publishers: publishersOf(cfg.Publishers), predictors: make(map[string]*Predictor, len(cfg.Predictors)), hosts: newHosts()}
+	if cfg.Models == nil {
+		cfg.Models = catalog.DefaultModels()
+	}
+	s := &site{
+		models: cfg.Models, publishers: publishersOf(cfg.Publishers), predictors: make(map[string]*Predictor, len(cfg.Predictors)), hosts: newHosts(),
+	}
 	for name, own := range cfg.Predictors {
 		s.predictors[name] = &own
 	}
