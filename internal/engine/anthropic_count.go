@@ -17,6 +17,9 @@ const claudeCounter = "count-tokens"
 
 // countClaude counts the tokens of the prompt that a Claude model would get.
 func (p *Engine) countClaude(ctx context.Context, c *call) (*providers.TokenCount, error) {
+	if err := p.gather(ctx, c); err != nil {
+		return nil, err
+	}
 	verb, query := p.claude.verb(false)
 	u, err := p.site.URL(c.in.target, counterOf(c.in.model), verb, query)
 	if err != nil {

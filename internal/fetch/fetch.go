@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -92,6 +93,7 @@ func New(cfg Config) *Fetcher {
 	if cfg.Parallel <= 0 {
 		cfg.Parallel = DefaultParallel
 	}
+	cfg.Hosts, cfg.Ports, cfg.Networks = slices.Clone(cfg.Hosts), slices.Clone(cfg.Ports), slices.Clone(cfg.Networks)
 	f := &Fetcher{cfg: cfg, places: make(chan struct{}, cfg.Parallel)}
 	dialer := &net.Dialer{Timeout: cfg.Timeout, Control: f.control}
 	f.rt = &http.Transport{ // without a proxy, whose address would be judged in place of the server's

@@ -50,6 +50,9 @@ type Config struct {
 	// before the gateway's own table, and features in neither are sent as they
 	// are.
 	BetaFeatures map[string]string
+	// MediaFetch lets the gateway fetch media that the platform takes no URLs of;
+	// nil, the default, fetches nothing.
+	MediaFetch *MediaFetch
 	// Publishers are further publishers of models; those of the provider's own
 	// table with the same name are replaced.
 	Publishers []Publisher
@@ -100,6 +103,7 @@ func New(cfg Config) *Provider {
 	s.engine = engine.New(engine.Config{
 		Transport: cfg.Transport, ConnectTimeout: cfg.ConnectTimeout, Models: cfg.Models, MaxResponse: cfg.MaxResponse,
 		CheckTools: cfg.CheckTools, Signatures: cfg.Signatures, MaxInlineBytes: cfg.MaxInlineBytes, BetaFeatures: cfg.BetaFeatures,
+		Fetch: cfg.MediaFetch.config(),
 	}, s)
 	return &Provider{engine: s.engine, site: s}
 }
