@@ -176,7 +176,7 @@ func TestTheEmulatorCountsWhatAnAnswerUses(t *testing.T) {
 	if err != nil || answerErr != nil {
 		t.Fatal(err, answerErr)
 	}
-	if used := int64(answer.Usage.PromptTokens); count.TotalTokens != used || used == 0 {
+	if used := answer.Usage.PromptTokens; count.TotalTokens != used || used == 0 {
 		t.Errorf("counted %d, used %d", count.TotalTokens, used)
 	}
 }
