@@ -112,7 +112,11 @@ func (r *run) read(u *url.URL, res *http.Response) (Document, *Error) {
 	if res.ContentLength > 0 {
 		buf.Grow(int(res.ContentLength) + bytes.MinRead)
 	}
-	if _, err := buf.ReadFrom(&bounded{res.Body, &r.left}); err != nil {
+	_, err := buf.ReadFrom(&bounded{res.Body, &r.left})
+	if err == nil {
+		err = r.ctx.Err() // a server may end its answer when it sees the connection go
+	}
+	if err != nil {
 		return Document{}, r.failure(u, err)
 	}
 	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
