@@ -51,6 +51,10 @@ var errSize = errors.New("too large")
 func (r *run) follow(u *url.URL) (Document, *Error) {
 	for redirects := 0; ; redirects++ {
 		res, err := r.f.rt.RoundTrip(request(r.ctx, u))
+		if err == nil && r.ctx.Err() != nil {
+			_ = res.Body.Close()
+			err = r.ctx.Err() // a server may answer when it sees the connection go
+		}
 		if err != nil {
 			return Document{}, r.failure(u, err)
 		}
@@ -114,7 +118,7 @@ func (r *run) read(u *url.URL, res *http.Response) (Document, *Error) {
 	}
 	_, err := buf.ReadFrom(&bounded{res.Body, &r.left})
 	if err == nil {
-		err = r.ctx.Err() // a server may end its answer when it sees the connection go
+		err = r.ctx.Err() // likewise, with the end of its answer
 	}
 	if err != nil {
 		return Document{}, r.failure(u, err)
