@@ -88,8 +88,7 @@ func (d *predictStream) finish() ([]*providers.ChatCompletionChunk, error) {
 	if err := predictError(bytes.TrimSpace(d.whole.body)); err != nil { // behind the events
 		return nil, err
 	}
-	switch {
-	case d.id == "" || d.reason == "" && !d.done:
+	if d.id == "" || d.reason == "" && !d.done {
 		return nil, cutError()
 	}
 	var last []*providers.ChatCompletionChunk
