@@ -63,6 +63,20 @@ func TestMessagesCreate(t *testing.T) {
 	}
 }
 
+func TestMessagesCountForClaude(t *testing.T) {
+	client, platform := emulated()
+	defer client.Close()
+	body := []byte(`{"model":"anthropic.claude-sonnet-4-5@20250929","system":"Be brief.","messages":[{"role":"user","content":"Hello!"}]}`)
+	got, err := client.Messages.CountTokens(t.Context(), body)
+	if err != nil || got.TotalTokens == 0 || len(got.Meta.Warnings) != 0 {
+		t.Fatalf("%+v %v", got, err)
+	}
+	sent := platform.Requests()
+	if len(sent) != 1 || sent[0].Model != "count-tokens" || sent[0].Verb != "rawPredict" {
+		t.Errorf("sent %+v", sent)
+	}
+}
+
 func TestMessagesRefuse(t *testing.T) {
 	client, platform := emulated()
 	defer client.Close()

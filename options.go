@@ -37,6 +37,24 @@ func WithMaxInlineBytes(n int) ClientOption {
 	})
 }
 
+// MediaFetch says what [WithMediaFetch] may fetch.
+type MediaFetch = vertex.MediaFetch
+
+// WithMediaFetch lets the gateway fetch images, PDFs and texts that a request
+// names by an https URL, for models that the platform takes no URLs for, such as
+// Claude, and send them inline. By default such a URL is refused before anything
+// is sent. All of a request's files are fetched before the request is sent; the
+// first that fails is the call's error, whose Param names its member.
+func WithMediaFetch(m MediaFetch) ClientOption {
+	return clientOption(func(cfg *clientConfig) error {
+		if err := m.Validate(); err != nil {
+			return err
+		}
+		cfg.platform.MediaFetch = &m
+		return nil
+	})
+}
+
 // SignatureMemory bounds what a client remembers of thought signatures.
 type SignatureMemory = providers.SignatureMemory
 

@@ -25,6 +25,7 @@ func TestOptionsThatCanNotBe(t *testing.T) {
 		"signature_memory: entries":      gateway.WithSignatureMemory(gateway.SignatureMemory{Entries: -1}),
 		"signature_memory: bytes":        gateway.WithSignatureMemory(gateway.SignatureMemory{Bytes: -1}),
 		"signature_memory: time to live": gateway.WithSignatureMemory(gateway.SignatureMemory{TTL: -time.Second}),
+		"media_fetch: a URL":             gateway.WithMediaFetch(gateway.MediaFetch{Hosts: []string{"https://example.com/"}}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := gateway.New(gateway.WithProjectID("p"), gateway.WithRegion("global"), o)

@@ -19,6 +19,9 @@ type Model struct {
 	// Version orders the rows of a family, such as 2.5; the highest one answers
 	// for a name that no row knows.
 	Version float64
+	// Wire is how the model is spoken to where that is not how its publisher's
+	// models are: openai, mistral or gemini; empty for the publisher's own.
+	Wire string
 	// Thinking says how the model's reasoning is steered.
 	Thinking Thinking
 	// CallIDs says that function calls and results may carry an id.

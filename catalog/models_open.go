@@ -7,6 +7,7 @@ const (
 	llamaPage        = "https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/llama"
 	mistralPage      = "https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/mistral"
 	ai21Page         = "https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/ai21"
+	gemmaPage        = "https://cloud.google.com/vertex-ai/generative-ai/docs/maas/google"
 	partnerPage      = "https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/use-partner-models"
 )
 
@@ -48,7 +49,17 @@ func openModels() []Model {
 		family(open("mistralai", "mistral-large", 2, mistralPage)),
 		family(open("mistralai", "mistral-medium", 3, mistralPage)),
 		family(open("ai21", "jamba", 1.5, ai21Page)),
+		family(gemma("gemma-4")),
 	}
+}
+
+// gemma is a row of google's open models, which are served beside those of other
+// publishers. Its version is below Gemini's, whose newest row answers for the
+// names of google that no row knows.
+func gemma(name string) Model {
+	m := thoughtful(open("google", name, 0.4, gemmaPage), switchEnable, "")
+	m.Wire = "openai"
+	return m
 }
 
 // open is a row of models that speak the OpenAI schema, or nearly so. They give

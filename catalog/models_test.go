@@ -69,6 +69,7 @@ func TestLookupFindsTheRowsOfOpenModels(t *testing.T) {
 		{"mistralai", "mistral-small-2503@001", "mistral-small"},
 		{"mistralai", "codestral-2", "codestral"},
 		{"ai21", "jamba-1.5-large@001", "jamba"},
+		{"google", "gemma-4-26b-a4b-it-maas", "gemma-4"},
 	} {
 		if row, known := table.Lookup(tt.publisher, tt.name); row == nil || row.Name != tt.want || !known {
 			t.Errorf("%s/%s: %+v, known: %v, want %s", tt.publisher, tt.name, row, known, tt.want)

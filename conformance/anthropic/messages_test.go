@@ -151,6 +151,21 @@ func TestCountTokens(t *testing.T) {
 	}
 }
 
+func TestCountTokensOfClaude(t *testing.T) {
+	s := start(t)
+	got, err := s.Messages.CountTokens(t.Context(), anthropic.MessageCountTokensParams{
+		Model:    "@vx/anthropic.claude-sonnet-4-5@20250929",
+		Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock("How are you today?"))},
+	})
+	if err != nil || got.InputTokens == 0 {
+		t.Fatalf("%v tokens, error %v", got, err)
+	}
+	requests := s.platform.Requests()
+	if last := requests[len(requests)-1]; last.Model != "count-tokens" || last.Verb != "rawPredict" {
+		t.Errorf("%s of %s", last.Verb, last.Model)
+	}
+}
+
 func TestGrounding(t *testing.T) {
 	bothWays(t, func(t *testing.T, streamed bool) {
 		s := start(t)

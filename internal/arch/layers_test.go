@@ -28,6 +28,7 @@ var layers = []layer{
 	{"internal/wire/...", []string{"internal/jsonx"}, nil},
 	{"internal/vault", []string{"internal/jsonx"}, nil},
 	{"internal/schema", []string{"internal/jsonx"}, nil},
+	{"internal/fetch", nil, nil},
 	{"internal/gcpauth", nil, []string{authTypes + "/...", oauth2}},
 	{"config", []string{"internal/jsonx"}, nil},
 	{"catalog", []string{"config", "internal/jsonx"}, nil},
@@ -35,7 +36,7 @@ var layers = []layer{
 	{"internal/transport", []string{"providers", "internal/jsonx"}, nil},
 	{"internal/engine", []string{
 		"providers", "catalog", "internal/wire/...", "internal/schema", "internal/sse", "internal/transport", "internal/vault",
-		"internal/jsonx",
+		"internal/fetch", "internal/jsonx",
 	}, []string{authTypes}},
 	{"providers/vertex", []string{"providers", "catalog", "internal/engine", "internal/jsonx"}, nil},
 	{"providers/openai", []string{"providers", "catalog", "internal/engine"}, nil},

@@ -222,12 +222,12 @@ func TestAURLIsFetchedWhereThatIsAllowed(t *testing.T) {
 	var asked []string
 	in := request{site: testSite{},
 		chat: q, target: new(providers.Target), model: Model{Family: FamilyClaude, facts: facts},
-		fetch: func(ref, _ string) (media, error) {
+		fetch: func(ref, _ string) (media, string) {
 			asked = append(asked, ref)
 			if strings.HasSuffix(ref, ".pdf") {
-				return media{mime: "application/pdf", base64: "JVBERi0="}, nil
+				return media{mime: "application/pdf", base64: "JVBERi0="}, ""
 			}
-			return media{mime: "image/png", base64: "iVBORw0KGgo="}, nil
+			return media{mime: "image/png", base64: "iVBORw0KGgo="}, ""
 		},
 	}
 	body, err := claudeFamily{}.encode(&in, new(outgoing), nil)

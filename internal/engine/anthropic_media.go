@@ -114,10 +114,16 @@ func (e *claudeEncoder) inline(path, ref, mime string) (media, error) {
 		if e.m.Own {
 			return media{}, providers.Invalid(path, "the platform reads no Cloud Storage: give an https URL, or the data itself as a data URI such as data:image/png;base64,…")
 		}
-		return media{}, providers.Invalid(path, "the platform takes no URL for Claude models: send the data itself, as a data URI such as data:image/png;base64,…")
+		return media{}, providers.Invalid(path, noURLs)
 	}
-	return e.in.fetch(ref, mime)
+	if md, fault = e.in.fetch(ref, mime); fault != "" {
+		return media{}, providers.Invalid(path, fault)
+	}
+	return md, nil
 }
+
+const noURLs = "the platform takes no URL for Claude models: send the data itself, as a data URI such as data:image/png;base64,…, " +
+	"or let the gateway fetch it with WithMediaFetch"
 
 // source writes an image or a document.
 func (e *claudeEncoder) source(path string, md media, title string, p *providers.ContentPart, begin func(kind string)) error {
@@ -244,8 +250,14 @@ func fileData(at string, f *providers.File) (media, error) {
 func (e *claudeEncoder) nativePart(path string, p *providers.ContentPart, begin func(kind string)) error {
 	source, _ := p.Extra.Get("source")
 	raw, _ := jsonx.Lookup(source, "type")
-	if kind := string(raw); !e.m.Own && (kind == `"url"` || kind == `"file"`) {
-		return providers.Invalid(path+".source", "the platform takes no URLs and no file ids for Claude models: send the data itself")
+	switch ref := sourceURL(source); {
+	case e.m.Own:
+	case ref != "" && e.in.fetch != nil:
+		return e.fetchedPart(path, ref, p, begin)
+	case string(raw) == `"url"`:
+		return providers.Invalid(path+".source", noURLs)
+	case string(raw) == `"file"`:
+		return providers.Invalid(path+".source", "the platform takes no file ids for Claude models: send the data itself")
 	}
 	mark, _ := p.Extra.Get("cache_control")
 	own := *p
@@ -257,6 +269,29 @@ func (e *claudeEncoder) nativePart(path string, p *providers.ContentPart, begin 
 	begin(p.Type)
 	e.w.Raw(block)
 	e.mark(path+".cache_control", mark, true)
+	return nil
+}
+
+// fetchedPart writes an image or a document in the platform's own form with the
+// data in place of its URL.
+func (e *claudeEncoder) fetchedPart(path, ref string, p *providers.ContentPart, begin func(kind string)) error {
+	md, err := e.inline(path+".source.url", ref, "")
+	if err != nil {
+		return err
+	}
+	if isImage := kindOf(md.mime) == kindImage; isImage != (p.Type == "image") {
+		return providers.Invalid(path+".source.url", "leads to "+quoteShort(md.mime)+", which is no "+p.Type)
+	}
+	if err := e.source(path+".source", md, "", p, begin); err != nil {
+		return err
+	}
+	mark, _ := p.Extra.Get("cache_control")
+	e.mark(path+".cache_control", mark, true)
+	known := []string{"source", "cache_control"}
+	if p.Type == "document" {
+		known = append(known, documentMembers...)
+	}
+	e.out.unknown(path, p.Extra, known...)
 	return nil
 }
 

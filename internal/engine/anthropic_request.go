@@ -47,6 +47,8 @@ type claudeEncoder struct {
 	in  *request
 	out *outgoing
 
+	counting bool // the tokens are asked for, and no answer
+
 	role    string              // of the open turn, "" when none is open
 	block   string              // type of the last block
 	last    int                 // index of the message that wrote it
@@ -65,7 +67,6 @@ type claudeEncoder struct {
 	task   []byte // output_config.task_budget; nil when it is not sent
 	choice string // tool_choice.type; "" when it is not sent
 
-	counts bool // the tokens of the prompt are counted, and no answer is wanted
 	betas  []string
 	needed int            // betas that the parts of the request need, which are the first
 	extra  []claudeMember // members beyond the schema

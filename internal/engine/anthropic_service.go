@@ -63,7 +63,7 @@ func (e *claudeEncoder) serviceMembers() error {
 			}
 			return providers.Invalid(m.path, "must be "+must)
 		}
-		if m.taken = true; e.counts && !row.counted {
+		if m.taken = true; e.counting && !row.counted {
 			continue
 		}
 		e.w.Key(row.name)

@@ -47,9 +47,10 @@ func (e *claudeEncoder) messages() error {
 }
 
 // checkPrefill refuses a conversation that ends with words of the assistant
-// where the model would. One that ends with a tool of the platform goes on.
+// where the model would. One that ends with a tool of the platform goes on, and
+// any may be counted.
 func (e *claudeEncoder) checkPrefill() error {
-	if e.m.facts.NoPrefill && e.spoke == providers.RoleAssistant && e.block != "native" {
+	if !e.counting && e.m.facts.NoPrefill && e.spoke == providers.RoleAssistant && e.block != "native" {
 		return providers.Invalid(messagePath(e.last, "role"),
 			"this model does not continue an assistant message: end the conversation with a user or tool message")
 	}

@@ -65,7 +65,33 @@ func TestWhatClientsSend(t *testing.T) {
 			`"response_format":{"type":"json_schema","json_schema":{"name":"n","description":"d","surprise":1,"schema":{"type":"string"}}},"stream_options":{"more":1}`,
 			"generationConfig.responseMimeType", `"application/json"`,
 			"unknown_parameter stream_options.more, unknown_parameter response_format.json_schema.description, unknown_parameter response_format.json_schema.surprise"},
-		"the platform's tool_config":          {"gemini-2.5-flash", `"toolConfig":{"functionCallingConfig":{"mode":"ANY"}}`, "toolConfig", "", "unsupported_parameter toolConfig"},
+		"the platform's tool_config without tools": {"gemini-2.5-flash", `"toolConfig":{"functionCallingConfig":{"mode":"ANY"}}`, "toolConfig", "", "unsupported_parameter toolConfig"},
+		"a tool_config that says nothing":          {"gemini-2.5-flash", `"tool_config":{"function_calling_config":{}}`, "toolConfig", "", ""},
+		"the platform's tool_config": {"gemini-2.5-flash",
+			`"tools":[{"type":"function","function":{"name":"f"}}],"tool_config":{"function_calling_config":{"mode":"VALIDATED","allowed_function_names":["f"]}}`,
+			"toolConfig", `{"functionCallingConfig":{"mode":"VALIDATED","allowedFunctionNames":["f"]}}`, ""},
+		"a place beside a choice": {"gemini-2.5-flash",
+			`"tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":"required","google":{"tool_config":{"retrieval_config":{"lat_lng":{"latitude":1.50}}}}`,
+			"toolConfig", `{"functionCallingConfig":{"mode":"ANY"},"retrievalConfig":{"latLng":{"latitude":1.50}}}`, ""},
+		"a choice wins over tool_config": {"gemini-2.5-flash",
+			`"tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":"auto","toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f"]}}`,
+			"toolConfig", `{"functionCallingConfig":{"mode":"AUTO"}}`,
+			"conflicting_parameter toolConfig.functionCallingConfig.mode, conflicting_parameter toolConfig.functionCallingConfig.allowedFunctionNames"},
+		"a place wins over that of tool_config": {"gemini-2.5-flash",
+			`"tools":[{"type":"google_maps","retrieval_config":{"language_code":"de"}}],"tool_config":{"retrieval_config":{"language_code":"fr"}}`,
+			"toolConfig", `{"retrievalConfig":{"languageCode":"de"}}`, "conflicting_parameter tool_config.retrieval_config"},
+		"no calls beside a search": {"gemini-3.5-flash",
+			`"tools":[{"type":"function","function":{"name":"f"}},{"type":"web_search"}],"tool_config":{"functionCallingConfig":{"mode":"NONE"}}`,
+			"toolConfig", `{"functionCallingConfig":{"mode":"NONE"}}`, ""},
+		"the search stays": {"gemini-3.5-flash",
+			`"tools":[{"type":"function","function":{"name":"f"}},{"type":"web_search"}],"tool_config":{"functionCallingConfig":{"mode":"NONE"}}`,
+			"tools", `[{"functionDeclarations":[{"name":"f"}]},{"googleSearch":{}}]`, ""},
+		"a tool_config about functions, without any": {"gemini-2.5-flash",
+			`"tools":[{"type":"web_search"}],"tool_config":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f"]}}`,
+			"toolConfig", "", "unsupported_parameter tool_config.functionCallingConfig"},
+		"arguments in pieces, whole": {"gemini-3.5-flash",
+			`"tools":[{"type":"function","function":{"name":"f"}}],"tool_config":{"functionCallingConfig":{"streamFunctionCallArguments":true}}`,
+			"toolConfig", "", "unsupported_parameter tool_config.functionCallingConfig.streamFunctionCallArguments"},
 		"blocks that the content contradicts": {"gemini-3.5-flash", fmt.Sprintf(drawn, `"edited"`), "generationConfig", "", "dropped_content messages[1].content_blocks"},
 		"blocks that the content repeats":     {"gemini-3.5-flash", fmt.Sprintf(drawn, `"a"`), "generationConfig", "", ""},
 		"an extra_content of others": {"gemini-3.5-flash", `"messages":[{"role":"user","content":"q","extra_content":{"google":{"thought":true}}}]`,
@@ -90,6 +116,19 @@ func TestWhatClientsSend(t *testing.T) {
 	}
 }
 
+// TestNewMembersOfToolConfigGoAlong has some that the platform may get.
+func TestNewMembersOfToolConfigGoAlong(t *testing.T) {
+	facts, _ := catalog.DefaultModels().Lookup("google", "gemini-3.5-flash")
+	m := Model{Publisher: "google", Name: "gemini-3.5-flash", facts: facts}
+	body, warnings, err := encodeFor(&m, requestOf(t, []string{
+		`"tools":[{"type":"function","function":{"name":"f"}}]`, `"tool_config":{"function_calling_config":{"new_member":{"a_b":1}},"new_part":[1]}`,
+	}))
+	const want = `{"functionCallingConfig":{"newMember":{"aB":1}},"newPart":[1]}`
+	if got := valueAt(string(body), "toolConfig"); got != want || err != nil || len(warnings) != 0 {
+		t.Errorf("%s %v %v, want %s", got, warnings, err, want)
+	}
+}
+
 // valueAt returns the JSON at a path, "" for none.
 func valueAt(body, path string) string {
 	raw := []byte(body)
@@ -101,6 +140,9 @@ func valueAt(body, path string) string {
 
 func TestWhatClientsSendThatIsRefused(t *testing.T) {
 	for name, tt := range map[string]struct{ model, members, param string }{
+		"a tool_config that is none":              {"gemini-2.5-flash", `"tool_config":[]`, "tool_config"},
+		"a calling config that is none":           {"gemini-2.5-flash", `"tool_config":{"function_calling_config":1}`, "tool_config.function_calling_config"},
+		"a mode that is none":                     {"gemini-2.5-flash", `"toolConfig":{"functionCallingConfig":{"mode":1}}`, "toolConfig.functionCallingConfig.mode"},
 		"a system message in the platform's form": {"gemini-2.5-flash", `"systemInstruction":{"parts":[{"text":"x"}]}`, "systemInstruction"},
 		"a search beside a cache":                 {"gemini-2.5-flash", `"cached_content":"cachedContents/1","web_search_options":{}`, "cached_content"},
 		"a schema that is none":                   {"gemini-2.5-flash", `"response_format":{"type":"json_schema","json_schema":{"name":"x"}}`, "response_format.json_schema.schema"},

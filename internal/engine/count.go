@@ -10,11 +10,13 @@ import (
 
 var _ providers.TokenCounter = (*Engine)(nil)
 
-// CountTokens counts the tokens of the prompt that req makes. The platform does
-// so for free, under a quota of its own. Of what a chat completion sends it
-// takes messages, tools and generation parameters.
+// CountTokens counts the tokens of the prompt that req makes, for models of
+// Gemini and of Claude. The platform does so for free, under a quota of its own.
+// Of what a chat completion sends it takes messages and tools, for Gemini also
+// the generation parameters, for Claude also thinking.
 //
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/count-tokens
+// and https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/count-tokens
 func (p *Engine) CountTokens(ctx context.Context, t *providers.Target, req *providers.ChatCompletionRequest) (*providers.TokenCount, error) {
 	c := new(call)
 	if _, err := p.prepare(t, req, c, false); err != nil {
@@ -23,10 +25,18 @@ func (p *Engine) CountTokens(ctx context.Context, t *providers.Target, req *prov
 	if c.in.model.Own && c.in.model.Family == FamilyClaude {
 		return p.countMessages(ctx, c)
 	}
-	if err := c.in.model.mustBeGemini("token counting"); err != nil {
-		return nil, err
+	switch c.in.model.Family {
+	case FamilyClaude:
+		return p.countClaude(ctx, c)
+	case FamilyGemini:
+		return p.countGemini(ctx, c)
 	}
-	u, err := p.site.URL(t, &c.in.model, "countTokens", "")
+	return nil, badModel("token counting is there for models of Gemini and Claude only")
+}
+
+// countGemini counts the tokens of the prompt that a Gemini model would get.
+func (p *Engine) countGemini(ctx context.Context, c *call) (*providers.TokenCount, error) {
+	u, err := p.site.URL(c.in.target, &c.in.model, "countTokens", "")
 	if err != nil {
 		return nil, err
 	}
@@ -63,12 +73,8 @@ func (p *Engine) about(c *call, t *providers.Target, req *providers.ChatCompleti
 	if _, err := p.prepare(t, req, c, false); err != nil {
 		return err
 	}
-	return c.in.model.mustBeGemini(ability)
-}
-
-func (m *Model) mustBeGemini(ability string) error {
-	if m.Publisher != "google" {
-		return badModel(ability + " is there for models of google only")
+	if c.in.model.Family != FamilyGemini {
+		return badModel(ability + " is there for models of Gemini only")
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func TestThePageOfOpenModelsIsUpToDate(t *testing.T) {
 	}
 	b.WriteString("\n## Models\n\n| publisher | model | thinking is chosen by | thoughts come | source |\n|---|---|---|---|---|\n")
 	for _, m := range catalog.DefaultModels().All() {
-		if family := testFamilies[m.Publisher]; family == FamilyOpen || family == FamilyMistral {
+		if family := testFamilies[m.Publisher]; family == FamilyOpen || family == FamilyMistral || m.Wire != "" {
 			fmt.Fprintf(&b, "| `%s` | `%s*` | %s | %s | [page](%s) |\n", m.Publisher, m.Name, chosenBy(m.Thinking), thoughtsCome(m.Thinking), m.Source)
 		}
 	}
@@ -147,7 +147,7 @@ func codes(list []string) string {
 func writeModels(b *strings.Builder) {
 	b.WriteString("| model | thinks by | answers with | context, output tokens | notes | source |\n|---|---|---|---|---|---|\n")
 	for _, m := range catalog.DefaultModels().All() {
-		if m.Publisher != "google" {
+		if m.Publisher != "google" || m.Wire != "" {
 			continue
 		}
 		outputs := "TEXT"

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/b650d4bf/gateway/catalog"
+	"github.com/b650d4bf/gateway/internal/fetch"
 	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/internal/schema"
 	"github.com/b650d4bf/gateway/internal/sse"
@@ -52,7 +53,13 @@ type Config struct {
 	// BetaFeatures says under which name a beta feature of Claude models is sent,
 	// by its name with its date or without; an empty one is not sent.
 	BetaFeatures map[string]string
+	// Fetch lets the engine fetch media that a wire takes no URLs of; nil fetches
+	// nothing.
+	Fetch *FetchConfig
 }
+
+// FetchConfig says what may be fetched.
+type FetchConfig = fetch.Config
 
 // Engine speaks to the models of one site. It is safe for concurrent use.
 type Engine struct {
@@ -66,6 +73,7 @@ type Engine struct {
 	folds  sync.Pool // of *providers.Accumulator, empty
 	learnt lessons
 
+	fetcher    *fetch.Fetcher // nil fetches nothing
 	signatures *signatures
 }
 
@@ -80,7 +88,7 @@ func New(cfg Config, site Site) *Engine {
 	if cfg.MaxResponse <= 0 {
 		cfg.MaxResponse = DefaultMaxResponse
 	}
-	return &Engine{
+	p := &Engine{
 		site:   site,
 		client: transport.New(cfg.Transport, max(0, cfg.ConnectTimeout)),
 		models: cfg.Models,
@@ -93,11 +101,18 @@ func New(cfg Config, site Site) *Engine {
 
 		signatures: newSignatures(cfg.Signatures),
 	}
+	if cfg.Fetch != nil {
+		p.fetcher = fetch.New(*cfg.Fetch)
+	}
+	return p
 }
 
-// Close closes the idle connections of the own transport.
+// Close closes the idle connections of the own transport, and of the fetcher.
 func (p *Engine) Close() error {
 	p.client.CloseIdle()
+	if p.fetcher != nil {
+		p.fetcher.CloseIdle()
+	}
 	return nil
 }
 
@@ -106,6 +121,9 @@ func (p *Engine) Close() error {
 func (p *Engine) ChatCompletion(ctx context.Context, t *providers.Target, req *providers.ChatCompletionRequest) (*providers.ChatCompletion, error) {
 	c := new(call)
 	shares, err := p.prepare(t, req, c, false)
+	if err == nil {
+		err = p.gather(ctx, c)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -148,6 +166,9 @@ func (p *Engine) complete(ctx context.Context, c *call) (*providers.ChatCompleti
 func (p *Engine) ChatCompletionStream(ctx context.Context, t *providers.Target, req *providers.ChatCompletionRequest) (providers.ChunkReader, error) {
 	r := new(reader)
 	shares, err := p.prepare(t, req, &r.call, true)
+	if err == nil {
+		err = p.gather(ctx, &r.call)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -23,9 +23,9 @@ type request struct {
 	distrust bool
 	// noBetas are beta features that the platform has refused.
 	noBetas []string
-	// fetch gets what a URL leads to, for a wire that takes none, by the URL and
-	// the media type given for it; nil fetches nothing.
-	fetch func(ref, mime string) (media, error)
+	// fetch returns what a URL leads to, for a wire that takes none, by the URL and
+	// the media type given for it, or what is wrong; nil fetches nothing.
+	fetch func(ref, mime string) (media, string)
 	// oneTool says that tools which the model does not take together are refused
 	// before anything is sent.
 	oneTool bool

@@ -14,12 +14,12 @@ const maxFunctions = 512
 
 // tools writes the declarations and how the model may choose among them.
 func (e *geminiEncoder) tools() error {
-	mode, names, err := e.toolMode()
+	choice, err := e.toolChoice()
 	if err != nil {
 		return err
 	}
-	stream := e.streamArguments()
 	if len(e.q.Tools) == 0 && !e.wantsTools() {
+		choice.lost(e)
 		return nil
 	}
 	if e.m.facts.SpeaksOnly() {
@@ -39,24 +39,25 @@ func (e *geminiEncoder) tools() error {
 		return err
 	}
 	p := platformEncoder{geminiEncoder: e, functions: functions > 0}
-	if mode == "NONE" { // which the platform understands of functions alone
+	if choice.mode == "NONE" && !choice.native { // which the platform understands of functions alone
 		e.skipTools()
 	} else if err := p.write(); err != nil {
 		return err
 	}
 	if e.w.Len() == open {
 		e.w.Truncate(start)
+		choice.lost(e)
 		return nil
 	}
 	e.w.EndArray()
 	e.tooled = true
 	if functions == 0 && !p.declares {
-		if mode == "ANY" || mode == "VALIDATED" {
-			e.warnf(providers.WarnUnsupported, "tool_choice", "left out: it is about functions, and there are none")
-		}
-		mode, stream = "", false
+		choice.withoutFunctions(e)
 	}
-	e.toolConfig(mode, names, stream, p.place)
+	if p.place != nil {
+		choice.setPlace(e, p.place)
+	}
+	e.toolConfig(&choice)
 	return nil
 }
 
@@ -69,23 +70,6 @@ func (e *geminiEncoder) wantsTools() bool {
 func (e *geminiEncoder) skipTools() {
 	e.take("google.tools")
 	e.take("web_search_options")
-}
-
-// streamArguments reports whether the arguments of calls are to come in pieces.
-func (e *geminiEncoder) streamArguments() bool {
-	raw, path := e.take("stream_function_call_arguments")
-	if string(raw) != "true" {
-		return false
-	}
-	switch {
-	case !e.in.stream:
-		e.warnf(providers.WarnUnsupported, path, "left out: the answer is not streamed")
-	case !e.m.facts.StreamsArguments:
-		e.warnf(providers.WarnUnsupported, path, "left out: this model gives arguments whole")
-	default:
-		return true
-	}
-	return false
 }
 
 // declarations writes all functions into one tool, and returns how many.
@@ -201,42 +185,6 @@ func (e *geminiEncoder) toolMode() (mode string, names []string, err error) {
 		}
 	}
 	return mode, names, nil
-}
-
-// toolConfig writes how the model may choose among the functions, and the place
-// that maps are asked about. It has no tokens to count.
-func (e *geminiEncoder) toolConfig(mode string, names []string, stream bool, place []byte) {
-	if mode == "" && !stream && place == nil || e.purpose == toCount {
-		return
-	}
-	e.w.Key("toolConfig")
-	e.w.BeginObject()
-	if mode != "" || stream {
-		e.w.Key("functionCallingConfig")
-		e.w.BeginObject()
-		if mode != "" {
-			e.w.Key("mode")
-			e.w.String(mode)
-		}
-		if mode == "ANY" && len(names) > 0 {
-			e.w.Key("allowedFunctionNames")
-			e.w.BeginArray()
-			for _, name := range names {
-				e.w.String(name)
-			}
-			e.w.EndArray()
-		}
-		if stream {
-			e.w.Key("streamFunctionCallArguments")
-			e.w.Bool(true)
-		}
-		e.w.EndObject()
-	}
-	if place != nil {
-		e.w.Key("retrievalConfig")
-		writeCamel(&e.w, place)
-	}
-	e.w.EndObject()
 }
 
 // toolName returns the function's name, or the type of a tool of the platform.

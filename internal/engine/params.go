@@ -92,6 +92,7 @@ var params = []param{
 	{"thinking_config", translate, "generationConfig.thinkingConfig", "as thinking; thinking and reasoning_effort win", thinkPage, true},
 	{"stream_function_call_arguments", translate, "toolConfig.functionCallingConfig.streamFunctionCallArguments", "in streams, where the model can", toolsPage, true},
 	{"google.tools", translate, "tools", "tools in the platform's own form", toolsPage, true},
+	{"tool_config", translate, "toolConfig", "in the platform's own form, beside tools; tool_choice and the options of google_maps win", toolsPage, true},
 	{"thought_tag_marker", warn, "", "thoughts come in content_blocks", thinkPage, true},
 
 	// Members of the OpenAI schema that have no counterpart.
@@ -102,7 +103,6 @@ var params = []param{
 	{"verbosity", warn, "", "the platform has no such parameter", inferencePage, false},
 	{"system_instruction", reject, "", "give it as a system message", inferencePage, false},
 	{"contents", warn, "", "give them as messages", inferencePage, false},
-	{"tool_config", warn, "", "use tool_choice, and the options of google_maps", toolsPage, false},
 	{"functions", reject, "", "superseded by tools", toolsPage, false},
 	{"function_call", reject, "", "superseded by tool_choice", toolsPage, false},
 	{"prompt_cache_key", warn, "", "the platform caches prefixes by itself", cachePage, false},

@@ -183,7 +183,7 @@ var examples = map[string]struct{ value, beside string }{
 	"functions":                  {`[{"name":"f"}]`, ""},
 	"system_instruction":         {`{"parts":[{"text":"x"}]}`, ""},
 	"contents":                   {`[{"parts":[{"text":"x"}]}]`, ""},
-	"tool_config":                {`{"function_calling_config":{"mode":"ANY"}}`, ""},
+	"tool_config":                {`{"function_calling_config":{"mode":"ANY"}}`, `"tools":[{"type":"function","function":{"name":"f"}}]`},
 	"function_call":              {`"auto"`, ""},
 	"prompt_cache_key":           {`"k"`, ""},
 	"safety_identifier":          {`"s"`, ""},

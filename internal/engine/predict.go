@@ -10,11 +10,16 @@ import (
 	"github.com/b650d4bf/gateway/providers"
 )
 
-// predictFamily speaks predict, which answers as a whole: a stream of it has one
-// piece.
+// predictFamily speaks predict, which answers as a whole, and streamRawPredict to
+// servers whose events can be read. Else a stream has one piece.
 type predictFamily struct{ own *providers.Predictor }
 
-func (predictFamily) verb(bool) (verb, query string) { return "predict", "" }
+func (f predictFamily) verb(stream bool) (verb, query string) {
+	if stream && f.own.Chunk != nil {
+		return "streamRawPredict", ""
+	}
+	return "predict", ""
+}
 
 func (f predictFamily) encode(in *request, out *outgoing, buf []byte) ([]byte, error) {
 	if f.own.Request == nil || f.own.Answer == nil {
@@ -23,7 +28,12 @@ func (f predictFamily) encode(in *request, out *outgoing, buf []byte) ([]byte, e
 	if len(in.chat.Labels)+len(in.target.Labels) > 0 {
 		out.add(labelsWarning())
 	}
-	body, err := f.own.Request(in.chat)
+	chat := in.chat
+	if in.stream && f.own.Chunk != nil && !chat.Stream {
+		own := *chat
+		own.Stream, chat = true, &own
+	}
+	body, err := f.own.Request(chat)
 	switch {
 	case err != nil:
 		return buf, asError(err, providers.ErrInvalidRequest, "the endpoint's predictor refuses the request")
@@ -42,7 +52,11 @@ func asError(err error, code providers.Code, message string) error {
 }
 
 func (f predictFamily) newDecoder(in *request, _ *outgoing) decoder {
-	return &predictDecoder{own: f.own, model: in.model.Name, stream: in.stream}
+	whole := &predictDecoder{own: f.own, model: in.model.Name, stream: in.stream}
+	if in.stream && f.own.Chunk != nil {
+		return &predictStream{whole: whole}
+	}
+	return whole
 }
 
 // predictDecoder gathers a predict answer, which may be cut into pieces where it

@@ -52,6 +52,11 @@ func (r *remarks) warnOnce(habit, code, param, message string) {
 	r.warn(code, param, message)
 }
 
+// keep forgets the remarks that are not to be kept.
+func (r *remarks) keep(kept func(*providers.Warning) bool) {
+	r.warnings = slices.DeleteFunc(r.warnings, func(w providers.Warning) bool { return !kept(&w) })
+}
+
 // unknown tells of the members of extra that are not among the known ones and
 // say anything.
 func (r *remarks) unknown(path string, extra providers.Extra, known ...string) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/internal/engine"
 	"github.com/b650d4bf/gateway/providers"
 )
@@ -67,7 +68,7 @@ func endpointOf(t *providers.Target) (string, error) {
 	if ref == "" {
 		ref = "gemini-2.5-flash"
 	}
-	m, err := parseModel(ref)
+	m, err := parseModel(ref, catalog.DefaultModels())
 	if err != nil {
 		return "", err
 	}

@@ -58,7 +58,7 @@ func (s *site) Locate(ctx context.Context, t *providers.Target, m *engine.Model,
 	if t.BaseURL != "" {
 		return try(u)
 	}
-	key := strings.TrimSuffix(u.Host+u.Path, "/chat/completions")
+	key := endpointKey(u)
 	shared := *u
 	if host := s.hosts.get(key); host != "" {
 		u.Host = host
@@ -78,6 +78,15 @@ func (s *site) Locate(ctx context.Context, t *providers.Target, m *engine.Model,
 	}
 	u.Host = host
 	return try(u)
+}
+
+// endpointKey names the endpoint that a request is for, whatever its method.
+func endpointKey(u *url.URL) string {
+	key := u.Host + strings.TrimSuffix(u.Path, "/chat/completions")
+	if verb := strings.LastIndexByte(key, ':'); verb > strings.LastIndexByte(key, '/') {
+		key = key[:verb]
+	}
+	return key
 }
 
 // wantsOwnHost recognises the refusal of an endpoint that has a host of its own.

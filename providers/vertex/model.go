@@ -1,9 +1,11 @@
 package vertex
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/internal/engine"
 	"github.com/b650d4bf/gateway/providers"
 )
@@ -51,6 +53,7 @@ var endpointPrefixes = []string{"endpoints.", "the service."}
 // parseModel reads a model reference without its slug:
 //
 //	gemini-2.5-flash                         a model of google
+//	claude-opus-4-6                          of the only publisher whose rows know it
 //	google.gemini-2.5-flash                  with its publisher
 //	google/gemini-2.5-flash                  likewise
 //	publishers/google/models/gemini-…        likewise
@@ -60,8 +63,10 @@ var endpointPrefixes = []string{"endpoints.", "the service."}
 //	projects/P/locations/L/endpoints/ID      a tuned Gemini, used as it is
 //	projects/P/locations/L/…/models/ID       likewise
 //
-// Rows of more win over those of the table.
-func parseModel(ref string, more ...publisher) (engine.Model, error) {
+// Rows of more win over those of the table of publishers. The table of models
+// tells the publisher of a name without one, and the wire of a model that is not
+// spoken to as the others of its publisher.
+func parseModel(ref string, models *catalog.Models, more ...publisher) (engine.Model, error) {
 	for _, p := range endpointPrefixes {
 		if name, ok := strings.CutPrefix(ref, p); ok {
 			return endpointModel(name)
@@ -71,7 +76,7 @@ func parseModel(ref string, more ...publisher) (engine.Model, error) {
 	if len(more) > 0 {
 		rows = slices.Concat(more, publishers)
 	}
-	m, err := splitModel(ref, rows)
+	m, err := splitModel(ref, rows, models)
 	if err != nil {
 		return engine.Model{}, err
 	}
@@ -93,12 +98,29 @@ func parseModel(ref string, more ...publisher) (engine.Model, error) {
 		if p.as != "" {
 			m.Publisher = p.as
 		}
-		return m, nil
+		return m, chooseWire(&m, models)
 	}
 	return engine.Model{}, badModel("the publisher is not a known one: use google, or add it to the table of publishers")
 }
 
-func splitModel(ref string, rows []publisher) (engine.Model, error) {
+// chooseWire takes the wire that the model's own row names, if it does. What a
+// tuned model was made from is not known.
+func chooseWire(m *engine.Model, models *catalog.Models) error {
+	row, known := models.Lookup(m.Publisher, m.Name)
+	if !known || row.Wire == "" || m.Resource != "" && !strings.Contains(m.Resource, "/publishers/") {
+		return nil
+	}
+	family, ok := wires[Wire(row.Wire)]
+	if !ok {
+		return badPlace("models", "the row of "+row.Name+" names a wire that is none of openai, mistral and gemini")
+	}
+	m.Family = family
+	return nil
+}
+
+// splitModel takes a reference apart. Without a table of models, a name without a
+// publisher is google's.
+func splitModel(ref string, rows []publisher, models *catalog.Models) (engine.Model, error) {
 	if strings.HasPrefix(ref, "projects/") {
 		return splitResource(ref)
 	}
@@ -113,7 +135,32 @@ func splitModel(ref string, rows []publisher) (engine.Model, error) {
 			return engine.Model{Publisher: p, Name: rest[len(p)+1:]}, nil
 		}
 	}
-	return engine.Model{Publisher: "google", Name: rest}, nil
+	m := engine.Model{Publisher: "google", Name: rest}
+	if models != nil {
+		m.Publisher = publisherOf(rest, rows, models)
+	}
+	return m, nil
+}
+
+// publisherOf returns the publisher of a model that is named without one: the
+// only one whose rows know the name, else google.
+func publisherOf(name string, rows []publisher, models *catalog.Models) string {
+	const usual = "google"
+	if _, known := models.Lookup(usual, name); known {
+		return usual
+	}
+	found := ""
+	for i := range rows {
+		p := rows[i].name
+		if _, known := models.Lookup(p, name); !known || p == found {
+			continue
+		}
+		if found != "" {
+			return usual
+		}
+		found = p
+	}
+	return cmp.Or(found, usual)
 }
 
 // splitResource checks the shape of a full resource name.

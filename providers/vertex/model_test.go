@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/internal/engine"
 	"github.com/b650d4bf/gateway/providers"
 )
@@ -24,6 +25,14 @@ func TestParseModelReadsTheGrammar(t *testing.T) {
 		"publishers/google/models/gemini-2.5-flash": {Publisher: "google", Name: "gemini-2.5-flash"},
 		"googlex.gemini":                            {Publisher: "google", Name: "googlex.gemini"},
 		"unknown.model":                             {Publisher: "google", Name: "unknown.model"},
+		"claude-opus-4-6":                           {Publisher: "anthropic", Name: "claude-opus-4-6"},
+		"claude-sonnet-4-5@20250929":                {Publisher: "anthropic", Name: "claude-sonnet-4-5@20250929"},
+		"claude-sonnet-4-5-20250929":                {Publisher: "anthropic", Name: "claude-sonnet-4-5@20250929"},
+		"models/claude-haiku-5-5":                   {Publisher: "anthropic", Name: "claude-haiku-5-5"},
+		"claude-unheard-of":                         {Publisher: "google", Name: "claude-unheard-of"},
+		"llama-3.3-70b-instruct-maas":               {Publisher: "meta", Name: "llama-3.3-70b-instruct-maas"},
+		"gemma-4-26b-a4b-it-maas":                   {Publisher: "google", Name: "gemma-4-26b-a4b-it-maas"},
+		"google.claude-opus-4-6":                    {Publisher: "google", Name: "claude-opus-4-6"},
 		"anthropic.claude-sonnet-5":                 {Publisher: "anthropic", Name: "claude-sonnet-5"},
 		"anthropic.claude-sonnet-4-5@20250929":      {Publisher: "anthropic", Name: "claude-sonnet-4-5@20250929"},
 		"anthropic/claude-sonnet-4-5-20250929":      {Publisher: "anthropic", Name: "claude-sonnet-4-5@20250929"},
@@ -59,7 +68,7 @@ func TestParseModelReadsTheGrammar(t *testing.T) {
 		"projects/p/locations/l/publishers/qwen/models/qwen": {Publisher: "qwen", Name: "qwen", Location: "l", Resource: "projects/p/locations/l/publishers/qwen/models/qwen"},
 	} {
 		t.Run(ref, func(t *testing.T) {
-			m, err := parseModel(ref)
+			m, err := parseModel(ref, catalog.DefaultModels())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,6 +76,60 @@ func TestParseModelReadsTheGrammar(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestABareNameBelongsToTheOnlyOneWhoKnowsIt adds rows to the table of models.
+func TestABareNameBelongsToTheOnlyOneWhoKnowsIt(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		row  catalog.Model
+		ref  string
+		want string
+	}{
+		{"a new row", catalog.Model{Publisher: "anthropic", Name: "claude-nova"}, "claude-nova-2", "anthropic"},
+		{"of google too", catalog.Model{Publisher: "google", Name: "claude-opus-4-6"}, "claude-opus-4-6", "google"},
+		{"of two others", catalog.Model{Publisher: "meta", Name: "claude-opus-4-6"}, "claude-opus-4-6", "google"},
+		{"of an endpoint too", catalog.Model{Publisher: "endpoints", Name: "claude-opus-4-6"}, "claude-opus-4-6", "anthropic"},
+		{"of nobody who is known", catalog.Model{Publisher: "acme", Name: "rocket"}, "rocket-1", "google"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, err := parseModel(tt.ref, catalog.DefaultModels().With(tt.row))
+			if err != nil || m.Publisher != tt.want {
+				t.Errorf("%+v %v, want a model of %s", m, err, tt.want)
+			}
+		})
+	}
+	own := publisher{name: "acme", family: engine.FamilyOpen}
+	if m, err := parseModel("rocket-1", catalog.DefaultModels().With(catalog.Model{Publisher: "acme", Name: "rocket"}), own, own); err != nil || m.Publisher != "acme" {
+		t.Errorf("%+v %v, want a model of the caller's publisher", m, err)
+	}
+}
+
+func TestARowChoosesTheWire(t *testing.T) {
+	const tuned = "projects/p/locations/l/endpoints/42"
+	for _, tt := range []struct {
+		name, publisher, model, wire, ref string
+		want                              engine.Family
+	}{
+		{"of a shipped row", "acme", "x", "", "google.gemma-4-26b-a4b-it-maas", engine.FamilyOpen},
+		{"by its full name", "acme", "x", "", "projects/p/locations/global/publishers/google/models/gemma-4-26b-a4b-it-maas", engine.FamilyOpen},
+		{"of the caller's row", "google", "gemini-x", "mistral", "gemini-x-1", engine.FamilyMistral},
+		{"back again", "google", "gemma-4", "gemini", "gemma-4-26b-a4b-it-maas", engine.FamilyGemini},
+		{"under another name", "deepseek-ai", "deepseek-v9", "gemini", "deepseek.deepseek-v9", engine.FamilyGemini},
+		{"no word", "anthropic", "claude-x", "", "anthropic.claude-x", engine.FamilyClaude},
+		{"of a tuned model", "google", "42", "openai", tuned, engine.FamilyGemini},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, err := parseModel(tt.ref, catalog.DefaultModels().With(catalog.Model{Publisher: tt.publisher, Name: tt.model, Wire: tt.wire}))
+			if err != nil || m.Family != tt.want {
+				t.Errorf("%+v %v, want family %d", m, err, tt.want)
+			}
+		})
+	}
+	_, err := parseModel("gemini-x", catalog.DefaultModels().With(catalog.Model{Publisher: "google", Name: "gemini-x", Wire: "telepathy"}))
+	if e, ok := errors.AsType[*providers.Error](err); !ok || e.Code != providers.ErrInvalidConfig || e.Param != "models" {
+		t.Errorf("%v, want %s", err, providers.ErrInvalidConfig)
 	}
 }
 
@@ -106,7 +169,7 @@ func TestParseModelRefusesWhatIsNoModel(t *testing.T) {
 		"projects/p/locations/evil.com/models/1": "a full resource name is",
 	} {
 		t.Run(ref, func(t *testing.T) {
-			_, err := parseModel(ref)
+			_, err := parseModel(ref, catalog.DefaultModels())
 			var e *providers.Error
 			if !errors.As(err, &e) || e.Code != providers.ErrInvalidRequest || e.Param != "model" || !strings.Contains(e.Message, fragment) {
 				t.Errorf("%v, want an invalid model with %q", err, fragment)
@@ -135,7 +198,7 @@ func FuzzModel(f *testing.F) {
 		f.Add(ref)
 	}
 	f.Fuzz(func(t *testing.T, ref string) {
-		m, err := parseModel(ref)
+		m, err := parseModel(ref, catalog.DefaultModels())
 		if err != nil {
 			if !errors.Is(err, providers.ErrInvalidRequest) {
 				t.Errorf("%v is not %s", err, providers.ErrInvalidRequest)

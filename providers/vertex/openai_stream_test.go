@@ -93,8 +93,8 @@ func TestSeveralChoicesTakeSeveralRequests(t *testing.T) {
 	}
 }
 
-// TestOtherAbilitiesAreForGeminiAlone names what the others do not have.
-func TestOtherAbilitiesAreForGeminiAlone(t *testing.T) {
+// TestOpenModelsCountNoTokens names what they do not have.
+func TestOpenModelsCountNoTokens(t *testing.T) {
 	p := newProvider(t, plays(nil))
 	for _, ref := range []string{openModel, "mistralai.codestral-2", "endpoints.1"} {
 		if _, err := p.CountTokens(t.Context(), target(ref), hello(t, ref)); !errors.Is(err, providers.ErrInvalidRequest) {

@@ -22,7 +22,7 @@ func (*site) Remedy(e *providers.Error) string {
 	case e.Code == providers.ErrPermission && e.NativeStatus != claudePermission && !bytes.Contains(e.Details, []byte("SERVICE_DISABLED")):
 		return "the credentials need the permission aiplatform.endpoints.predict, as in roles/aiplatform.user"
 	case e.Code == providers.ErrModelNotFound && e.StatusCode == http.StatusNotFound:
-		return "check the model's name and region: some models are in global, us or eu only"
+		return "check the model's name and region: some models are in global, us or eu only, and a publisher whose models the table does not know goes before the name, as in anthropic.MODEL"
 	}
 	return ""
 }

@@ -9,7 +9,7 @@ import (
 func TestRemediesAreForThePlatformsOwnRefusals(t *testing.T) {
 	const (
 		permission = "no (the credentials need the permission aiplatform.endpoints.predict, as in roles/aiplatform.user)"
-		model      = "no (check the model's name and region: some models are in global, us or eu only)"
+		model      = "no (check the model's name and region: some models are in global, us or eu only, and a publisher whose models the table does not know goes before the name, as in anthropic.MODEL)"
 		disabled   = `{"reason":"SERVICE_DISABLED"}`
 	)
 	claude := func(kind string) string {

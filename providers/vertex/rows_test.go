@@ -7,7 +7,9 @@ import (
 )
 
 // geminiRows are the rows of the model table for Gemini.
-func geminiRows() []catalog.Model { return rowsOf("google") }
+func geminiRows() []catalog.Model {
+	return slices.DeleteFunc(rowsOf("google"), func(m catalog.Model) bool { return m.Wire != "" })
+}
 
 // rowsOf returns the rows of a publisher.
 func rowsOf(publisher string) []catalog.Model {

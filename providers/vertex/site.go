@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/internal/engine"
 	"github.com/b650d4bf/gateway/providers"
 )
@@ -14,6 +15,7 @@ import (
 // site is the platform: its names, addresses and credentials.
 type site struct {
 	engine     *engine.Engine
+	models     *catalog.Models
 	publishers []publisher // Config.Publishers
 	predictors map[string]*Predictor
 	hosts      *hosts
@@ -30,7 +32,7 @@ func (*site) Name() string { return providerName }
 
 // Model reads a model reference, and finds the predictor of an endpoint.
 func (s *site) Model(ref string) (engine.Model, error) {
-	m, err := parseModel(ref, s.publishers...)
+	m, err := parseModel(ref, s.models, s.publishers...)
 	if m.Family == engine.FamilyEndpoint {
 		m.Predictor = s.predictors[m.Name]
 	}
@@ -45,7 +47,7 @@ func (s *site) EmbeddingModel(ref string) (m engine.Model, named bool, err error
 			return m, false, badModel("embeddings of self-deployed endpoints are not spoken by this version of the gateway")
 		}
 	}
-	if m, err = splitModel(ref, slices.Concat(s.publishers, publishers)); err != nil {
+	if m, err = splitModel(ref, slices.Concat(s.publishers, publishers), nil); err != nil {
 		return m, false, err
 	}
 	named = m.Resource != "" || m.Name != strings.TrimPrefix(ref, "models/")

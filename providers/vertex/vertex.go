@@ -50,6 +50,9 @@ type Config struct {
 	// before the gateway's own table, and features in neither are sent as they
 	// are.
 	BetaFeatures map[string]string
+	// MediaFetch lets the gateway fetch media that the platform takes no URLs of;
+	// nil, the default, fetches nothing.
+	MediaFetch *MediaFetch
 	// Publishers are further publishers of models; those of the provider's own
 	// table with the same name are replaced.
 	Publishers []Publisher
@@ -88,13 +91,19 @@ var (
 
 // New returns a provider.
 func New(cfg Config) *Provider {
-	s := &site{publishers: publishersOf(cfg.Publishers), predictors: make(map[string]*Predictor, len(cfg.Predictors)), hosts: newHosts()}
+	if cfg.Models == nil {
+		cfg.Models = catalog.DefaultModels()
+	}
+	s := &site{
+		models: cfg.Models, publishers: publishersOf(cfg.Publishers), predictors: make(map[string]*Predictor, len(cfg.Predictors)), hosts: newHosts(),
+	}
 	for name, own := range cfg.Predictors {
 		s.predictors[name] = &own
 	}
 	s.engine = engine.New(engine.Config{
 		Transport: cfg.Transport, ConnectTimeout: cfg.ConnectTimeout, Models: cfg.Models, MaxResponse: cfg.MaxResponse,
 		CheckTools: cfg.CheckTools, Signatures: cfg.Signatures, MaxInlineBytes: cfg.MaxInlineBytes, BetaFeatures: cfg.BetaFeatures,
+		Fetch: cfg.MediaFetch.config(),
 	}, s)
 	return &Provider{engine: s.engine, site: s}
 }
@@ -137,11 +146,13 @@ func (p *Provider) Embeddings(ctx context.Context, t *providers.Target, req *pro
 	return p.engine.Embeddings(ctx, t, req)
 }
 
-// CountTokens counts the tokens of the prompt that req makes. The platform does
-// so for free, under a quota of its own. Of what a chat completion sends it
-// takes messages, tools and generation parameters.
+// CountTokens counts the tokens of the prompt that req makes, for models of
+// Gemini and of Claude. The platform does so for free, under a quota of its own.
+// Of what a chat completion sends it takes messages and tools, for Gemini also
+// the generation parameters, for Claude also thinking.
 //
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/count-tokens
+// and https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/count-tokens
 func (p *Provider) CountTokens(ctx context.Context, t *providers.Target, req *providers.ChatCompletionRequest) (*providers.TokenCount, error) {
 	return p.engine.CountTokens(ctx, t, req)
 }

@@ -32,6 +32,7 @@ func chatTable() []chatFacts {
 		{name: "moonshotai/kimi-k2-thinking-maas", reasons: true},
 		{name: "minimaxai/minimax-m2-maas", reasons: true},
 		{name: "zai-org/glm-4.7-maas", reasons: true},
+		{name: "google/gemma-4-26b-a4b-it-maas", sees: true},
 		{name: "xai/grok-4.20-reasoning", reasons: true, sees: true},
 		{name: "xai/grok-4.20-non-reasoning", sees: true},
 

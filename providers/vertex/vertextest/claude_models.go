@@ -114,4 +114,9 @@ func claudeBetas() []string {
 	}
 }
 
+// uncountedBetas are those that a count refuses.
+func uncountedBetas() []string {
+	return []string{"web-search-2025-03-05", "tool-search-tool-2025-10-19"}
+}
+
 const computerBeta = "computer-use-2025-01-24"

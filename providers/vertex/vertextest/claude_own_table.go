@@ -45,6 +45,8 @@ func ownObjects() map[string][]claudeMember {
 			claudeMember{"fallbacks", "any", false, nil}, claudeMember{"fallback_credit_token", "string", false, nil},
 			claudeMember{"compaction", "object", false, nil}),
 		ownPrefix + "count": body("count",
+			claudeMember{"output_config", "@output", false, nil}, claudeMember{"cache_control", "#cache", false, nil},
+			claudeMember{"context_management", "any", false, nil},
 			claudeMember{"mcp_servers", "[@mcp]", false, nil}, claudeMember{"speed", "string", false, oneOf("standard", "fast")},
 			claudeMember{"compaction", "object", false, nil}),
 		"output": append(slices.Clone(platform["output"]), claudeMember{"task_budget", "object", false, nil}),

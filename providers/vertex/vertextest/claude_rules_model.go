@@ -28,15 +28,18 @@ func (x *exchange) applyClaudeRules() error {
 	return nil
 }
 
-// checkBetas refuses features that the platform doesn't have.
+// checkBetas refuses features that the platform doesn't have, or not for counts.
 //
-// Source: https://docs.claude.com/en/api/beta-headers
+// Sources: https://docs.claude.com/en/api/beta-headers and
+// https://github.com/BerriAI/litellm/pull/39597
 func (x *exchange) checkBetas() error {
 	known := claudeBetas()
 	if x.route.own {
 		known = append(known, ownBetas()...)
 	}
-	unknown := slices.DeleteFunc(x.betas(), func(b string) bool { return slices.Contains(known, b) })
+	unknown := slices.DeleteFunc(x.betas(), func(b string) bool {
+		return slices.Contains(known, b) && (x.target.model != countModel || !slices.Contains(uncountedBetas(), b))
+	})
 	if len(unknown) == 0 {
 		return nil
 	}

@@ -206,6 +206,7 @@ func TestClaudeCountsTokens(t *testing.T) {
 		"without model":        {claudeBody(asks("a")), "model: Field required"},
 		"with a limit":         {strings.Replace(body, `"model"`, `"max_tokens":1,"model"`, 1), "max_tokens: Extra inputs"},
 		"unknown model":        {strings.Replace(body, sonnet45, "claude-1", 1), "NOT_FOUND"},
+		"a form of the answer": {strings.Replace(body, `"model"`, `"output_config":{"effort":"low"},"model"`, 1), "output_config: Extra inputs"},
 		"choice without tools": {strings.Replace(body, `"model"`, `"tool_choice":{"type":"auto"},"model"`, 1), "only be specified while providing tools"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -35,7 +35,8 @@
 //     serves, by publisher and name in the body.
 //   - publishers/mistralai, rawPredict and streamRawPredict: Mistral, which refuses
 //     members that it doesn't know, with a 422.
-//   - endpoints/ID/chat/completions and endpoints/ID:predict: a model server of a
+//   - endpoints/ID/chat/completions, endpoints/ID:predict and :streamRawPredict,
+//     whose events are {"text":…} with a finish_reason at last: a model server of a
 //     user, which [WithDeployed] adds. A dedicated endpoint is refused at the
 //     shared hosts, and GET of the endpoint tells its own.
 //   - /v1/chat/completions: OpenAI's own API, with the token as API key. It has

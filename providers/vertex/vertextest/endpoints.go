@@ -140,8 +140,36 @@ func checkPredict(x *exchange) error {
 	return nil
 }
 
+// predictedPieces streams a text in the language of a server of the user's: the
+// events {"text":…}, the last one with "finish_reason":"stop".
+//
+// Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.endpoints/streamRawPredict
+func (x *exchange) predictedPieces(text string) (response, error) {
+	type event struct {
+		Text   string `json:"text"`
+		Finish string `json:"finish_reason,omitempty"`
+	}
+	res := response{status: http.StatusOK, header: x.streamHeader()}
+	list := pieces(text)
+	for i, piece := range list {
+		e := event{Text: piece}
+		if i == len(list)-1 {
+			e.Finish = "stop"
+		}
+		data, err := json.Marshal(e)
+		if err != nil {
+			return response{}, err
+		}
+		res.events = append(res.events, x.frame(data))
+	}
+	return res, nil
+}
+
 // answerPredict answers each instance for itself, or the chat completion in one.
 func answerPredict(x *exchange) (response, error) {
+	if x.streams() {
+		return x.predictedPieces(x.sayPlain())
+	}
 	if len(x.chat.Messages) > 0 {
 		a, err := x.think()
 		if err != nil {
@@ -160,6 +188,9 @@ func answerPredict(x *exchange) (response, error) {
 
 // renderPredictions turns a scripted answer into a prediction.
 func (a answer) renderPredictions(x *exchange) (response, error) {
+	if x.streams() {
+		return x.predictedPieces(a.text())
+	}
 	if len(x.chat.Messages) > 0 {
 		return x.predicted(a.completion(x))
 	}

@@ -138,6 +138,7 @@ func routes() []route {
 		{model: openaiServer, verb: chatVerb, http: post, rpc: chat, wire: wireOpenAI, speaks: true, serve: checkChat, answer: ownAnswer},
 		{verb: chatVerb, http: post, rpc: chat, wire: wireServed, speaks: true, serve: checkChat, answer: ownAnswer},
 		{verb: "predict", http: post, rpc: "PredictionService.Predict", wire: wirePredict, speaks: true, serve: checkPredict, answer: answerPredict},
+		{verb: "streamRawPredict", http: post, rpc: rawSSE, stream: true, wire: wirePredict, speaks: true, serve: checkPredict, answer: answerPredict},
 		{verb: "getEndpoint", http: http.MethodGet, rpc: "EndpointService.GetEndpoint", serve: checkEndpoint, answer: getEndpoint},
 		{caches: true, verb: "createCachedContent", http: post, rpc: caches + "CreateCachedContent", serve: checkCreateCache, answer: createCache},
 		{caches: true, verb: "listCachedContents", http: http.MethodGet, rpc: caches + "ListCachedContents", serve: checkNothing, answer: listCaches},
