@@ -230,6 +230,7 @@ func TestClaudeAccepts(t *testing.T) {
 		{"format", sonnet45, claudeBody(asks("a"), format(`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`))},
 		{"strict tool", sonnet45, claudeBody(asks("a"), claudeTool(`"type":"custom","name":"f","strict":true,"input_schema":{"type":"object","properties":{},"additionalProperties":false}`))},
 		{"document as text", sonnet45, claudeBody(block(`{"type":"document","title":"t","citations":{"enabled":true},"source":{"type":"text","media_type":"text/plain","data":"a"}}`))},
+		{"search result", sonnet45, claudeBody(block(`{"type":"search_result","source":"https://a","title":"t","content":[{"type":"text","text":"a"}]}`))},
 		{"body beta", sonnet45, claudeBody(asks("a"), `"anthropic_beta":["context-1m-2025-08-07"]`)},
 		{"context management with its beta", opus46, claudeBody(asks("a"), `"context_management":{"edits":[]}`, `"anthropic_beta":["context-management-2025-06-27"]`)},
 	} {
