@@ -111,7 +111,7 @@ var models = []string{
 
 // Whatever the conversation, the platform refuses none of it.
 func TestNoConversationIsRefused(t *testing.T) {
-	runs := 120
+	runs := 80
 	if testing.Short() {
 		runs = 20
 	}

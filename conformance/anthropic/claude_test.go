@@ -90,7 +90,7 @@ func plain(v any) any {
 				v["content"] = block["text"]
 			}
 		}
-		if v["is_error"] == false {
+		if failed, ok := v["is_error"].(bool); ok && !failed {
 			delete(v, "is_error")
 		}
 	}
