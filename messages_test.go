@@ -211,3 +211,37 @@ func (thinker) ChatCompletion(context.Context, *providers.Target, *providers.Cha
 func (thinker) ChatCompletionStream(context.Context, *providers.Target, *providers.ChatCompletionRequest) (providers.ChunkReader, error) {
 	return nil, errors.ErrUnsupported
 }
+
+// A stream begins with what the platform has counted by then, in the schema that
+// has a place for it.
+func TestTheBeginningOfAStreamCountsThePrompt(t *testing.T) {
+	client, _ := emulated()
+	defer client.Close()
+	for _, model := range []string{gemini3, opus46} {
+		stream, err := client.Messages.CreateStream(t.Context(), []byte(strings.Replace(greeting, "gemini-2.5-flash", model, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := stream.Recv()
+		if err != nil || first.Type != "message_start" || strings.Contains(string(first.Data), `"input_tokens":0,`) {
+			t.Errorf("%s: %v, first event %s", model, err, first.Data)
+		}
+		if err := stream.Close(); err != nil {
+			t.Error(err)
+		}
+		for _, strict := range []bool{true, false} {
+			chunks, err := client.Chat.Completions.CreateStream(t.Context(),
+				&gateway.ChatCompletionRequest{Model: model, Messages: []gateway.Message{gateway.UserMessage("Hello!")}}, gateway.WithStrictCompliance(strict))
+			if err != nil {
+				t.Fatal(err)
+			}
+			chunk, err := chunks.Recv()
+			if err != nil || chunk.Usage != nil || (chunk.PromptUsage == nil) != strict {
+				t.Errorf("%s: %v, usage of the first chunk %+v, strict %t", model, err, chunk.PromptUsage, strict)
+			}
+			if err := chunks.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

@@ -218,6 +218,10 @@ type ChatCompletionChunk struct {
 	// Meta is set on a stream's first chunk by the provider; it is no part of
 	// the JSON.
 	Meta *Meta
+	// PromptUsage is set on a stream's first chunk when the platform has counted
+	// the prompt by then and strict compliance is off; it is no part of the JSON.
+	// The usage at the end is the one that counts.
+	PromptUsage *Usage
 }
 
 // ChunkChoice is one choice's piece.

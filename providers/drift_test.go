@@ -84,7 +84,7 @@ func (f *filler) fillSlice(v reflect.Value, parents []reflect.Type) {
 
 func (f *filler) fillStruct(v reflect.Value, parents []reflect.Type) {
 	for i := range v.NumField() {
-		if name := v.Type().Field(i).Name; name == "Meta" || name == "EncodingFormat" && v.Type() == typeVectors {
+		if name := v.Type().Field(i).Name; name == "Meta" || name == "PromptUsage" || name == "EncodingFormat" && v.Type() == typeVectors {
 			continue // no part of the JSON
 		}
 		f.fill(v.Field(i), append(parents, v.Type())...)

@@ -90,6 +90,14 @@ func (d *claudeDecoder) count() {
 	d.out[len(d.out)-1].Usage = claudeUsage(&d.usage)
 }
 
+// counted returns the usage that the message began with.
+func (d *claudeDecoder) counted() *providers.Usage {
+	if !d.usage.Counted {
+		return nil
+	}
+	return claudeUsage(&d.usage)
+}
+
 // finish ends the answer. A stream that has told its stop reason is whole: what
 // would follow says nothing more.
 func (d *claudeDecoder) finish() ([]*providers.ChatCompletionChunk, error) {

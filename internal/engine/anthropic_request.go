@@ -57,6 +57,7 @@ type claudeEncoder struct {
 	used    map[string]struct{} // ids of calls so far
 	marks   []cacheMark
 	foreign bool // the assistant message being written is of another family
+	mute    bool // it says nothing behind the part being written
 
 	limit  int    // max_tokens
 	think  string // thinking.type; "" when it is not sent

@@ -279,6 +279,9 @@ func (e *claudeEncoder) reconcile() {
 	case forced:
 		e.think, e.budget = "disabled", 0
 		e.warnf(providers.WarnConflict, e.thinkingParam(), "left out: it does not go with a tool choice that demands a call")
+	case e.prefilled(): // by a model that still takes it
+		e.think, e.budget = "disabled", 0
+		e.warnf(providers.WarnConflict, e.thinkingParam(), "left out: it does not go with an assistant message to go on from")
 	case e.lostThinking() && e.m.facts.Thinking.Adaptive: // which makes no such demand
 		e.think, e.budget = "adaptive", 0
 		e.warnf(providers.WarnSignature, e.thinkingParam(),
@@ -294,32 +297,25 @@ func (e *claudeEncoder) reconcile() {
 	}
 }
 
+// prefilled reports whether the conversation ends with words of the assistant.
+func (e *claudeEncoder) prefilled() bool {
+	msgs := e.q.Messages
+	last := len(msgs) - 1
+	for last >= 0 && (msgs[last].Role == providers.RoleSystem || msgs[last].Role == providers.RoleDeveloper) {
+		last--
+	}
+	if last < 0 || msgs[last].Role != providers.RoleAssistant || e.m.facts.NoPrefill {
+		return false
+	}
+	thinks, says := e.outline(&msgs[last])
+	return says && !thinks
+}
+
 func (e *claudeEncoder) thinkingParam() string {
 	if e.q.Thinking == nil && e.q.ReasoningEffort != "" {
 		return "reasoning_effort"
 	}
 	return "thinking"
-}
-
-// lostThinking reports whether the last assistant turn calls tools and does not
-// begin with signed thinking, as thinking by budget demands.
-func (e *claudeEncoder) lostThinking() bool {
-	for i := len(e.q.Messages) - 1; i >= 0; i-- {
-		m := &e.q.Messages[i]
-		if m.Role != providers.RoleAssistant {
-			continue
-		}
-		if len(m.ToolCalls) == 0 {
-			return false
-		}
-		return e.in.distrust || isGemini(m) || !slices.ContainsFunc(m.ContentBlocks, isSigned) && !slices.ContainsFunc(m.Content.Parts(), isSigned)
-	}
-	return false
-}
-
-// isSigned reports whether a part is thinking that can be sent back.
-func isSigned(p providers.ContentPart) bool {
-	return p.Type == providers.PartThinking && p.Signature != "" || p.Type == providers.PartRedactedThinking && p.Data != ""
 }
 
 // thinking writes the setting.

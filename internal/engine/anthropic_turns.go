@@ -169,14 +169,16 @@ func (e *claudeEncoder) assistant(i int, m *providers.Message) error {
 // assistantBlocks prefers the content blocks, which carry signatures. Where the
 // caller has changed the text beside them, it is the text that counts.
 func (e *claudeEncoder) assistantBlocks(i int, m *providers.Message) error {
-	blocks := m.ContentBlocks
+	blocks, own := m.ContentBlocks, ownBlocks(m)
 	e.foreign = isGemini(m)
-	own := len(blocks) > 0 && (m.Content.IsAbsent() || sameText(m))
+	follows := len(m.ToolCalls) > 0 || !own && saysMore(&m.Content)
+	last := lastSpoken(blocks, own)
 	for j := range blocks {
 		p := &blocks[j]
 		if p.Type == providers.PartText && !own {
 			continue
 		}
+		e.mute = !follows && j > last
 		if err := e.assistantPart(i, messagePath(i, "content_blocks["+strconv.Itoa(j)+"]"), p); err != nil {
 			return err
 		}
@@ -189,16 +191,17 @@ func (e *claudeEncoder) assistantBlocks(i int, m *providers.Message) error {
 		e.text(providers.RoleAssistant, i, messagePath(i, "content"), m.Content.Text(), nil)
 		return nil
 	}
-	return e.assistantParts(i, parts, slices.ContainsFunc(blocks, isSigned))
+	return e.assistantParts(i, parts, slices.ContainsFunc(blocks, isSigned), len(m.ToolCalls) > 0)
 }
 
 // assistantParts writes a list of parts, thinking first. Where content blocks
 // have said what the model thought, that of the parts is the same.
-func (e *claudeEncoder) assistantParts(i int, parts []providers.ContentPart, thought bool) error {
+func (e *claudeEncoder) assistantParts(i int, parts []providers.ContentPart, thought, calls bool) error {
 	isThought := func(p providers.ContentPart) bool {
 		return p.Type == providers.PartThinking || p.Type == providers.PartRedactedThinking
 	}
 	inOrder := len(parts) > 0 && isThought(parts[0])
+	last := lastSpoken(parts, true)
 	for _, thoughts := range [2]bool{true, false} {
 		for j := range parts {
 			p := &parts[j]
@@ -206,6 +209,7 @@ func (e *claudeEncoder) assistantParts(i int, parts []providers.ContentPart, tho
 			if first != thoughts || isThought(*p) && thought {
 				continue
 			}
+			e.mute = !calls && (last < 0 || inOrder && j > last)
 			if err := e.assistantPart(i, partPath(i, j, ""), p); err != nil {
 				return err
 			}
@@ -216,6 +220,9 @@ func (e *claudeEncoder) assistantParts(i int, parts []providers.ContentPart, tho
 
 func (e *claudeEncoder) assistantPart(i int, path string, p *providers.ContentPart) error {
 	const role = providers.RoleAssistant
+	if p.Signature != "" && p.Type != providers.PartThinking {
+		e.dropSignature(path)
+	}
 	switch p.Type {
 	case providers.PartText:
 		e.text(role, i, path, p.Text, p.Extra)
@@ -226,7 +233,7 @@ func (e *claudeEncoder) assistantPart(i int, path string, p *providers.ContentPa
 	case providers.PartThinking:
 		e.thought(i, path, p)
 	case providers.PartRedactedThinking:
-		if p.Data == "" || e.in.distrust {
+		if p.Data == "" || e.in.distrust || e.mute {
 			e.dropThought(path)
 			return nil
 		}
@@ -247,7 +254,7 @@ func (e *claudeEncoder) assistantPart(i int, path string, p *providers.ContentPa
 //
 // Source: https://platform.claude.com/docs/en/build-with-claude/extended-thinking#thinking-encryption
 func (e *claudeEncoder) thought(i int, path string, p *providers.ContentPart) {
-	if p.Signature == "" || e.in.distrust || e.foreign {
+	if p.Signature == "" || e.in.distrust || e.foreign || e.mute {
 		e.dropThought(path)
 		return
 	}
@@ -266,9 +273,16 @@ func (e *claudeEncoder) dropThought(path string) {
 	case e.in.distrust:
 	case e.foreign:
 		e.warnf(providers.WarnDroppedBlock, path, "left out: it is the thinking of a model of another family")
+	case e.mute:
+		e.warnf(providers.WarnDroppedBlock, path, "left out: the platform takes no thinking that nothing follows")
 	default:
 		e.warnf(providers.WarnDroppedBlock, path, "left out: thinking goes back only with its signature")
 	}
+}
+
+// dropSignature warns once of signatures that only Gemini can read.
+func (e *claudeEncoder) dropSignature(path string) {
+	e.out.warnOnce("signature", providers.WarnDroppedBlock, path, "thought signatures are not sent to this family of models")
 }
 
 // isGemini reports whether a message is signed where only Gemini signs: on a
@@ -313,6 +327,9 @@ func (e *claudeEncoder) call(i, j int, c *providers.ToolCall) {
 	} else {
 		e.w.RawString("{}")
 	}
+	if callSignature(c) != "" {
+		e.dropSignature(messagePath(i, "tool_calls["+strconv.Itoa(j)+"].function.thought_signature"))
+	}
 	if raw, ok := c.Extra.Get("caller"); ok {
 		e.w.Key("caller")
 		e.w.Raw(raw)
@@ -321,42 +338,4 @@ func (e *claudeEncoder) call(i, j int, c *providers.ToolCall) {
 	if raw, ok := c.Extra.Get("cache_control"); ok {
 		e.mark(messagePath(i, "tool_calls["+strconv.Itoa(j)+"].cache_control"), raw, true)
 	}
-}
-
-// callID returns the id as the platform takes it: of letters, digits, _ and -,
-// and given once.
-func (e *claudeEncoder) callID(i, j int, id string) string {
-	own := id
-	if !isCallID(id) {
-		own = strings.Map(func(c rune) rune {
-			if c < 128 && isCallID(string(c)) {
-				return c
-			}
-			return '_'
-		}, id)
-		if own == "" {
-			own = "call_" + strconv.Itoa(i) + "_" + strconv.Itoa(j)
-		}
-	}
-	if e.used == nil {
-		e.used = make(map[string]struct{}, 2*len(e.q.Messages[i].ToolCalls))
-	}
-	for n, base := 2, own; ; n++ {
-		if _, taken := e.used[own]; !taken {
-			break
-		}
-		own = base + "_" + strconv.Itoa(n)
-	}
-	e.used[own] = struct{}{}
-	return own
-}
-
-func isCallID(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' {
-			return false
-		}
-	}
-	return s != ""
 }

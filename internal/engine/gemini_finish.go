@@ -164,6 +164,14 @@ func (s *geminiChoice) native() providers.Extra {
 	return extra
 }
 
+// counted returns the usage so far, which newer models tell from the start.
+func (d *geminiDecoder) counted() *providers.Usage {
+	if !d.usage.Counted {
+		return nil
+	}
+	return usage(&d.usage)
+}
+
 // usage counts as the OpenAI schema does: the prompt includes what was cached
 // and what server-side tools fed back, the completion includes the thoughts.
 func usage(u *gemini.Usage) *providers.Usage {

@@ -105,7 +105,7 @@ func (e *geminiEncoder) request() error {
 // and a turn without any part is not written.
 func (e *geminiEncoder) contents() error {
 	msgs := e.q.Messages
-	e.turn = currentTurn(msgs)
+	e.turn = currentTurn(msgs, e.speaks)
 	start := e.w.Len()
 	e.w.Key("contents")
 	e.w.BeginArray()
@@ -149,18 +149,19 @@ func errNoContent() error { return providers.Invalid("messages", "no message has
 
 // currentTurn returns the index of the message where the current turn begins:
 // the last user message that has a turn to itself. One that follows tool
-// results is written into their turn, and an empty one is not written. Without
-// any, it begins before the first message.
-func currentTurn(msgs []providers.Message) int {
+// results is written into their turn, and an empty one is not written; nor is an
+// assistant message that does not speak. Without any, it begins before the first
+// message.
+func currentTurn(msgs []providers.Message, speaks func(*providers.Message) bool) int {
 	turn, afterTool := -1, false
 	for i := range msgs {
-		switch msgs[i].Role {
+		switch m := &msgs[i]; m.Role {
 		case providers.RoleTool:
 			afterTool = true
 		case providers.RoleAssistant:
-			afterTool = false
+			afterTool = afterTool && !speaks(m)
 		case providers.RoleUser:
-			if !afterTool && hasContent(&msgs[i].Content) {
+			if !afterTool && hasContent(&m.Content) {
 				turn = i
 			}
 		}
@@ -172,7 +173,13 @@ func currentTurn(msgs []providers.Message) int {
 func hasContent(c *providers.Content) bool {
 	parts := c.Parts()
 	for i := range parts {
-		if parts[i].Type != providers.PartText || parts[i].Text != "" {
+		switch p := &parts[i]; p.Type {
+		case providers.PartThinking, providers.PartRedactedThinking:
+		case providers.PartText:
+			if p.Text != "" {
+				return true
+			}
+		default:
 			return true
 		}
 	}

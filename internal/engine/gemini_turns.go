@@ -40,7 +40,7 @@ func (e *geminiEncoder) assistantText(i int, m *providers.Message) error {
 		p := &m.ContentBlocks[j]
 		switch p.Type {
 		case providers.PartThinking, providers.PartRedactedThinking:
-			// Reasoning is the model's own; it is not sent back.
+			e.leaveThought(i, j, m)
 		case providers.PartText, providers.PartImageURL:
 			if err := e.contentPart("model", i, j, p); err != nil {
 				return err
@@ -50,6 +50,26 @@ func (e *geminiEncoder) assistantText(i int, m *providers.Message) error {
 		}
 	}
 	return nil
+}
+
+// speaks reports whether anything of an assistant message is sent.
+func (e *geminiEncoder) speaks(m *providers.Message) bool {
+	if len(m.ToolCalls) > 0 || hasContent(&m.Content) {
+		return true
+	}
+	return slices.ContainsFunc(m.ContentBlocks, func(p providers.ContentPart) bool {
+		return isMore(p) || p.Type == providers.PartText && (p.Text != "" || p.Signature != "" && !e.in.distrust)
+	}) || googleExtra(m.Extra) != nil && !e.in.distrust
+}
+
+// leaveThought leaves out the thought in the content block j. That of Gemini is
+// its own and never goes back; that of a Claude model is missed when the
+// conversation returns to it.
+func (e *geminiEncoder) leaveThought(i, j int, m *providers.Message) {
+	if isSigned(m.ContentBlocks[j]) && !isGemini(m) {
+		e.out.warnOnce("thought", providers.WarnDroppedBlock, messagePath(i, "content_blocks["+strconv.Itoa(j)+"]"),
+			"left out: it is the thinking of a model of another family")
+	}
 }
 
 // isMore reports whether a content block holds more than text and reasoning.

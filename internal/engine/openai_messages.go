@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"hash/fnv"
 	"slices"
 	"strconv"
 
@@ -35,7 +34,7 @@ func (e *openEncoder) messages() error {
 		}
 		list[i] = m
 	}
-	e.q.Messages = list
+	e.q.Messages = e.order(list)
 	return nil
 }
 
@@ -80,6 +79,9 @@ func (e *openEncoder) blocks(i int, m *providers.Message) {
 	for j := range m.ContentBlocks {
 		switch b := &m.ContentBlocks[j]; b.Type {
 		case providers.PartText:
+			if b.Signature != "" {
+				e.dropSignature(messagePath(i, "content_blocks["+strconv.Itoa(j)+"]"))
+			}
 		case providers.PartThinking, providers.PartRedactedThinking:
 			e.dropThought(messagePath(i, "content_blocks["+strconv.Itoa(j)+"]"))
 		default:
@@ -92,6 +94,10 @@ func (e *openEncoder) blocks(i int, m *providers.Message) {
 
 func (e *openEncoder) dropThought(path string) {
 	e.out.warnOnce("thought", providers.WarnDroppedBlock, path, "thinking is not sent back to this family of models")
+}
+
+func (e *openEncoder) dropSignature(path string) {
+	e.out.warnOnce("signature", providers.WarnDroppedBlock, path, "thought signatures are not sent to this family of models")
 }
 
 // parts returns the parts as they are sent, or nil when nothing changes.
@@ -126,6 +132,7 @@ func (e *openEncoder) part(i, j int, p *providers.ContentPart) (keep, changed bo
 	}
 	if p.Signature != "" {
 		p.Signature, changed = "", true
+		e.dropSignature(partPath(i, j, ""))
 	}
 	if p.ImageURL != nil && p.ImageURL.MimeType != "" {
 		own := *p.ImageURL
@@ -186,8 +193,7 @@ func (e *openEncoder) toolCalls(i int, m *providers.Message) (changed bool) {
 		}
 		if own.Function.ThoughtSignature != "" {
 			own.Function.ThoughtSignature = ""
-			e.out.warnOnce("signature", providers.WarnDroppedBlock, messagePath(i, "tool_calls["+strconv.Itoa(j)+"].function.thought_signature"),
-				"thought signatures are not sent to this family of models")
+			e.dropSignature(messagePath(i, "tool_calls["+strconv.Itoa(j)+"].function.thought_signature"))
 		}
 		if e.family == FamilyMistral {
 			path := messagePath(i, "tool_calls["+strconv.Itoa(j)+"].")
@@ -219,51 +225,6 @@ func (e *openEncoder) result(m *providers.Message) (changed bool) {
 		}
 	}
 	return false
-}
-
-// sentID returns the id that a call is sent with: the caller's, unless it has
-// none or the family takes only ids of another form.
-func (e *openEncoder) sentID(id string, i, j int) string {
-	if id == "" {
-		id = "call_" + strconv.Itoa(i) + "_" + strconv.Itoa(j)
-	}
-	if e.family != FamilyMistral || isMistralID(id) {
-		return id
-	}
-	for sent := mistralID(id); ; sent = mistralID(sent + id) {
-		if !slices.ContainsFunc(e.calls, func(c openWait) bool { return c.sent == sent }) {
-			return sent
-		}
-	}
-}
-
-// mistralIDLength is the length of Mistral's ids of calls, which are letters and
-// digits; others are refused.
-//
-// Source: https://docs.mistral.ai/capabilities/function_calling
-const mistralIDLength = 9
-
-func isMistralID(id string) bool {
-	for i := range len(id) {
-		if c := id[i]; (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') {
-			return false
-		}
-	}
-	return len(id) == mistralIDLength
-}
-
-// mistralID makes an id of Mistral's form that is the same for the same id, so
-// that a conversation that goes on keeps its prefix.
-func mistralID(id string) string {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(id)) // never fails
-	n := h.Sum64()
-	var out [mistralIDLength]byte
-	for i := range out {
-		out[i] = idAlphabet[n%62]
-		n /= 62
-	}
-	return string(out[:])
 }
 
 // leftovers takes off a message what the family does not take.

@@ -27,7 +27,7 @@ const (
 // openParams is the parameter table of these families.
 var openParams = []openParam{
 	{"model", translate, translate, translate, translate, "model", "publisher/name for open models, the name for Mistral's, empty for an endpoint", openaiPage, false},
-	{"messages", translate, translate, translate, translate, "messages", "developer is system; thoughts and signatures stay here", openaiPage, false},
+	{"messages", translate, translate, translate, translate, "messages", "developer is system; thoughts and signatures stay here; Mistral's order of roles is kept", openaiPage, false},
 	{"max_tokens", forward, forward, forward, translate, "max_tokens", "max_completion_tokens for OpenAI's API", openaiPage, false},
 	{"max_completion_tokens", translate, translate, translate, forward, "max_tokens", "wins over max_tokens", openaiPage, false},
 	{"temperature", forward, forward, forward, forward, "temperature", "", openaiPage, false},

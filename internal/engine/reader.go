@@ -42,8 +42,17 @@ func (r *reader) Recv() (*providers.ChatCompletionChunk, error) {
 	if !r.meta {
 		r.meta = true
 		chunk.Meta = &providers.Meta{Warnings: r.call.warnings()}
+		if d, ok := r.call.decoder.(counter); ok {
+			chunk.PromptUsage = d.counted()
+		}
 	}
 	return chunk, nil
+}
+
+// counter is a decoder that may know the usage of the prompt before the end.
+type counter interface {
+	// counted returns what is counted so far, nil for nothing.
+	counted() *providers.Usage
 }
 
 // fill decodes the next event into the queue, or sets the end.

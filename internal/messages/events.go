@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"cmp"
+
 	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/providers"
 )
@@ -58,7 +60,7 @@ func (e *Encoder) begin(c *providers.ChatCompletionChunk) {
 	w.Key("stop_sequence")
 	w.Null()
 	w.Key("usage")
-	writeUsage(w, c.Usage)
+	writeUsage(w, cmp.Or(c.Usage, c.PromptUsage))
 	w.EndObject()
 	e.sink.done()
 	e.sink.event("ping")

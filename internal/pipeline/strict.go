@@ -121,6 +121,7 @@ func projectChunk(c *providers.ChatCompletionChunk, usage bool) bool {
 	if projectUsage(c.Usage); !usage {
 		c.Usage = nil
 	}
+	c.PromptUsage = nil
 	c.Extra = schemaMembers(c.Extra)
 	for i := range c.Choices {
 		choice := &c.Choices[i]

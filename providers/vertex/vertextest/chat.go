@@ -90,13 +90,13 @@ func (x *exchange) badChat(message string) error {
 	return &statusError{Code: http.StatusBadRequest, Status: "BadRequestError", Message: message, own: true}
 }
 
-// unknownChat refuses a member. Mistral says where.
-func (x *exchange) unknownChat(name string) error {
+// unknownChat refuses the member at the path. Mistral says where.
+func (x *exchange) unknownChat(path ...string) error {
 	if x.route.wire != wireMistral {
-		return x.badChat("Unknown name \"" + name + "\": Cannot find field.")
+		return x.badChat("Unknown name \"" + path[len(path)-1] + "\": Cannot find field.")
 	}
 	return &statusError{Code: http.StatusUnprocessableEntity, Status: "invalid_request_error", own: true, Details: []any{map[string]any{
-		"type": "extra_forbidden", "loc": []string{"body", name}, "msg": "Extra inputs are not permitted",
+		"type": "extra_forbidden", "loc": append([]string{"body"}, path...), "msg": "Extra inputs are not permitted",
 	}}}
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,53 +28,6 @@ func (x *exchange) applyChatRules(v any) error {
 		if err := rule(x, root); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// mistralMembers are the members that Mistral takes.
-//
-// Source: https://docs.mistral.ai/api/#operation/chatCompletion
-func mistralMembers() []string {
-	return []string{
-		"model", "messages", "temperature", "top_p", "max_tokens", "stream", "stop", "random_seed", "response_format", "tools",
-		"tool_choice", "parallel_tool_calls", "presence_penalty", "frequency_penalty", "n", "prediction", "prompt_mode", "safe_prompt", "metadata",
-	}
-}
-
-var mistralID = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
-
-// checkMistral applies what Mistral alone wants: no other members, the model of
-// the path, the stream of the verb, ids of nine characters, and a last word that
-// isn't the model's.
-//
-// Sources: https://docs.mistral.ai/api/ and
-// https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/mistral
-func checkMistral(x *exchange, root map[string]any) error {
-	if x.route.wire != wireMistral {
-		return nil
-	}
-	for _, name := range slices.Sorted(maps.Keys(root)) {
-		if !slices.Contains(mistralMembers(), name) {
-			return x.unknownChat(name)
-		}
-	}
-	bare, _, _ := strings.Cut(x.target.model, "@")
-	switch {
-	case x.chat.Model != "" && x.chat.Model != x.target.model && x.chat.Model != bare:
-		return x.badChat("Invalid model: " + x.chat.Model)
-	case x.route.stream != x.chat.Stream:
-		return x.badChat(fmt.Sprintf("stream has to be %t for this method", x.route.stream))
-	}
-	for _, m := range x.chat.Messages {
-		for _, c := range m.ToolCalls {
-			if !mistralID.MatchString(c.ID) {
-				return x.badChat("Tool call id was " + c.ID + " but must be a-z, A-Z, 0-9, with a length of 9.")
-			}
-		}
-	}
-	if n := len(x.chat.Messages); n > 0 && x.chat.Messages[n-1].Role == "assistant" && !x.chat.Messages[n-1].Prefix {
-		return x.badChat("Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant")
 	}
 	return nil
 }

@@ -256,6 +256,11 @@ func TestMistral(t *testing.T) {
 		{"longer id", "rawPredict", chatBody("", call("call_abcdefgh")), 400, "with a length of 9"},
 		{"assistant last", "rawPredict", chatBody("", told("user", "a")+","+told("assistant", "b")), 400, "Expected last role User or Tool"},
 		{"stream on the unary verb", "rawPredict", chatBody("", told("user", "a"), `"stream":true`), 400, "stream has to be false"},
+		{"the user after a result", "rawPredict", chatBody("", call("abcdefgh1")+","+told("user", "c")), 400, `"message":"Unexpected role 'user' after role 'tool'","type":"invalid_request_message_order"`},
+		{"the system after an answer", "rawPredict", chatBody("", told("user", "a")+","+told("assistant", "b")+","+told("system", "c")+","+told("user", "d")), 400, "Unexpected role 'system' after role 'assistant'"},
+		{"the system after a question", "rawPredict", chatBody("", told("user", "a")+","+told("system", "c")+","+told("user", "d")), 200, "choices"},
+		{"an answer that says nothing", "rawPredict", chatBody("", told("user", "a")+","+told("assistant", "")+","+told("user", "d")), 400, "must have either content or tool_calls"},
+		{"member of a message", "rawPredict", chatBody("", `{"role":"user","content":"a","name":"b"}`), 422, `"loc":["body","messages","0","user","name"]`},
 		{"developer", "rawPredict", chatBody("", told("developer", "a")), 400, "Unexpected message role"},
 		{"temperature", "rawPredict", chatBody("", told("user", "a"), `"temperature":1.6`), 400, "from 0 to 1.5"},
 	} {

@@ -94,6 +94,7 @@ func general() []refusal {
 		{"result after a text", "", claudeBody(asks("a")+","+says(usedTool)+","+results(`{"type":"text","text":"b"},`+toolResult), claudeWeather), "without `tool_result` blocks immediately after"},
 		{"result twice", "", claudeBody(asks("a")+","+says(usedTool)+","+results(toolResult+","+toolResult), claudeWeather), "multiple `tool_result` blocks with id: toolu_1"},
 		{"id twice", "", claudeBody(asks("a")+","+says(usedTool)+","+results(toolResult)+","+says(usedTool)+","+results(toolResult), claudeWeather), "ids must be unique"},
+		{"id too long", "", claudeBody(asks("a") + "," + says(strings.Replace(usedTool, "toolu_1", strings.Repeat("a", 65), 1))), "tool_use.id: String should have at most 64 characters"},
 		{"id with a dot", "", claudeBody(asks("a") + "," + says(strings.Replace(usedTool, "toolu_1", "a.b", 1))), "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"},
 		{"input that isn't an object", "", claudeBody(asks("a") + "," + says(`{"type":"tool_use","id":"a","name":"f","input":"{}"}`)), "tool_use.input: Input should be a valid dictionary"},
 		{"finding without a search", "", claudeBody(asks("a") + "," + says(`{"type":"web_search_tool_result","tool_use_id":"a","content":[]},{"type":"text","text":"b"}`) + "," + asks("c")), "found in `web_search_tool_result` blocks"},
@@ -229,6 +230,7 @@ func TestClaudeAccepts(t *testing.T) {
 		{"format", sonnet45, claudeBody(asks("a"), format(`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`))},
 		{"strict tool", sonnet45, claudeBody(asks("a"), claudeTool(`"type":"custom","name":"f","strict":true,"input_schema":{"type":"object","properties":{},"additionalProperties":false}`))},
 		{"document as text", sonnet45, claudeBody(block(`{"type":"document","title":"t","citations":{"enabled":true},"source":{"type":"text","media_type":"text/plain","data":"a"}}`))},
+		{"search result", sonnet45, claudeBody(block(`{"type":"search_result","source":"https://a","title":"t","content":[{"type":"text","text":"a"}]}`))},
 		{"body beta", sonnet45, claudeBody(asks("a"), `"anthropic_beta":["context-1m-2025-08-07"]`)},
 		{"context management with its beta", opus46, claudeBody(asks("a"), `"context_management":{"edits":[]}`, `"anthropic_beta":["context-management-2025-06-27"]`)},
 	} {

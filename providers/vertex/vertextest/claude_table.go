@@ -23,7 +23,7 @@ type claudeMember struct {
 // https://docs.claude.com/en/api/claude-on-vertex-ai
 func claudeObjects() map[string][]claudeMember {
 	const need = true
-	all := map[string][]claudeMember{
+	objects := map[string][]claudeMember{
 		"request": {
 			{"anthropic_version", "string", need, oneOf("vertex-2023-10-16")},
 			{"messages", "[@message]", need, nil},
@@ -68,9 +68,9 @@ func claudeObjects() map[string][]claudeMember {
 		"choice.tool":            {{"name", "string", need, nil}, {"disable_parallel_tool_use", "boolean", false, nil}},
 		"choice.none":            {},
 	}
-	maps.Copy(all, blockObjects())
-	maps.Copy(all, toolObjects())
-	return all
+	maps.Copy(objects, blockObjects())
+	maps.Copy(objects, toolObjects())
+	return objects
 }
 
 // blockObjects are the blocks of messages, systems and results, and what they
@@ -90,7 +90,7 @@ func blockObjects() map[string][]claudeMember {
 		"block.tool_use":          usedMembers(),
 		"block.server_tool_use":   usedMembers(),
 		"block.tool_result": {
-			{"tool_use_id", "string", need, matching(toolUseID)}, {"content", "string|[#result]", false, nil},
+			{"tool_use_id", "string", need, all(matching(toolUseID), atMostLong(64))}, {"content", "string|[#result]", false, nil},
 			{"is_error", "boolean", false, nil}, {"cache_control", "#cache", false, nil},
 		},
 		"block.web_search_tool_result":  foundMembers(),
@@ -149,14 +149,14 @@ func documentMembers() []claudeMember {
 
 func usedMembers() []claudeMember {
 	return []claudeMember{
-		{"id", "string", true, matching(toolUseID)}, {"name", "string", true, matching(claudeToolName)}, {"input", "object", true, nil},
+		{"id", "string", true, all(matching(toolUseID), atMostLong(64))}, {"name", "string", true, matching(claudeToolName)}, {"input", "object", true, nil},
 		{"caller", "any", false, nil}, {"cache_control", "#cache", false, nil},
 	}
 }
 
 func foundMembers() []claudeMember {
 	return []claudeMember{
-		{"tool_use_id", "string", true, matching(toolUseID)}, {"content", "any", true, nil}, {"caller", "any", false, nil}, {"cache_control", "#cache", false, nil},
+		{"tool_use_id", "string", true, all(matching(toolUseID), atMostLong(64))}, {"content", "any", true, nil}, {"caller", "any", false, nil}, {"cache_control", "#cache", false, nil},
 	}
 }
 
@@ -203,6 +203,18 @@ func between(low, high float64) func(any) string {
 			return fmt.Sprintf("Input should be less than or equal to %v", high)
 		}
 		return atLeast(low)(v)
+	}
+}
+
+// all applies several checks; the first offence counts.
+func all(checks ...func(any) string) func(any) string {
+	return func(v any) string {
+		for _, check := range checks {
+			if wrong := check(v); wrong != "" {
+				return wrong
+			}
+		}
+		return ""
 	}
 }
 

@@ -77,6 +77,15 @@ type claudeSource struct {
 	Content   json.RawMessage `json:"content"`
 }
 
+// UnmarshalJSON takes an object. A search result has the name of its source.
+func (s *claudeSource) UnmarshalJSON(b []byte) error {
+	if b = bytes.TrimSpace(b); len(b) > 0 && b[0] == '"' {
+		return nil
+	}
+	type plain claudeSource
+	return json.Unmarshal(b, (*plain)(s))
+}
+
 type claudeCacheControl struct {
 	Type string `json:"type"`
 	TTL  string `json:"ttl"`
