@@ -64,17 +64,22 @@ func claudeError(status int, body []byte) *providers.Error {
 	e.NativeStatus = s.kind
 	e.Param = sentenceMember(s.message)
 	if s.id != "" {
-		var w jsonx.Writer
-		w.BeginObject()
-		w.Key("request_id")
-		w.String(s.id)
-		w.EndObject()
-		e.Details = w.Bytes()
-	}
-	if hint := remedy(e.Code, &rpcStatus{}); hint != "" && status == http.StatusNotFound {
-		e.Message += " (" + hint + ")"
+		e.Details = requestDetails(s.id)
 	}
 	return e
+}
+
+// requestDetails are the details of an error that has no others: the name that
+// the vendor's support knows the request by.
+//
+// Source: https://platform.claude.com/docs/en/api/errors#request-id
+func requestDetails(id string) []byte {
+	var w jsonx.Writer
+	w.BeginObject()
+	w.Key("request_id")
+	w.String(id)
+	w.EndObject()
+	return w.Bytes()
 }
 
 // sentenceMember returns the member of the request that a sentence such as

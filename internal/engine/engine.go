@@ -366,10 +366,18 @@ func requestHeader(t *providers.Target) http.Header {
 	return h
 }
 
-// named adds the provider to an error about an answer, or about none.
+// named adds the provider to an error about an answer, or about none, and what
+// helps against a refusal.
 func (c *call) named(err error) error {
-	if e, ok := errors.AsType[*providers.Error](err); ok && e.Provider == "" {
-		e.Provider = c.in.site.Name()
+	e, ok := errors.AsType[*providers.Error](err)
+	if !ok || e.Provider != "" {
+		return err
+	}
+	e.Provider = c.in.site.Name()
+	if site, ok := c.in.site.(Remedier); ok && e.NativeStatus != "" {
+		if hint := site.Remedy(e); hint != "" {
+			e.Message += " (" + hint + ")"
+		}
 	}
 	return err
 }

@@ -22,7 +22,6 @@ type rpcStatus struct {
 	details []byte
 	field   string        // the first BadRequest violation
 	retry   time.Duration // RetryInfo
-	reason  string        // ErrorInfo
 
 	// Members of the OpenAI envelope.
 	kind, word, param string
@@ -59,7 +58,10 @@ var messageCodes = []struct {
 	{400, "multiple tools are supported only when", providers.ErrOneToolOnly},
 	{400, "only one tool", providers.ErrOneToolOnly},
 	{400, "api key not valid", providers.ErrAuthentication},
+	{400, "api key expired", providers.ErrAuthentication},
+	{400, "api key not found", providers.ErrAuthentication},
 	{400, "payload size exceeds the limit", providers.ErrTooLarge},
+	{403, "cachedcontent not found", providers.ErrCacheNotFound},
 	{404, "cached content", providers.ErrCacheNotFound},
 	{404, "cache content", providers.ErrCacheNotFound},
 }
@@ -69,6 +71,9 @@ func responseError(status int, header http.Header, body []byte) *providers.Error
 	e := bodyError(status, body)
 	if d := retryAfter(header); d > 0 {
 		e.RetryAfter = d
+	}
+	if id := header.Get("Request-Id"); id != "" && len(e.Details) == 0 {
+		e.Details = requestDetails(id)
 	}
 	return e
 }
@@ -128,9 +133,6 @@ func rawError(status int, raw []byte) *providers.Error {
 	if status == http.StatusBadRequest {
 		explain(e, &s)
 	}
-	if hint := remedy(e.Code, &s); hint != "" {
-		e.Message += " (" + hint + ")"
-	}
 	return e
 }
 
@@ -155,21 +157,6 @@ func newError(status int, message string) *providers.Error {
 		// Refusals are not billed; a failure in the middle may be.
 		Sent: status >= 500,
 	}
-}
-
-// remedy says what helps where the platform's sentence does not.
-func remedy(code providers.Code, s *rpcStatus) string {
-	switch {
-	case code == providers.ErrPermission && strings.Contains(s.message, "aiplatform.cachedContents."):
-		return "roles/aiplatform.user has that permission"
-	case code == providers.ErrCacheNotFound:
-		return "it may have expired, or be in another project or location: create it again"
-	case code == providers.ErrPermission && s.reason != "SERVICE_DISABLED":
-		return "the credentials need the permission aiplatform.endpoints.predict, as in roles/aiplatform.user"
-	case code == providers.ErrModelNotFound:
-		return "check the model's name and region: some models are in global, us or eu only"
-	}
-	return ""
 }
 
 // answerError is an error about an answer that the platform began to give, and
@@ -253,8 +240,6 @@ func (s *rpcStatus) readDetail(r *jsonx.Reader) {
 	case key == "retryDelay" && r.Kind() == jsonx.String:
 		d, _ := time.ParseDuration(r.String())
 		s.retry = seconds(d.Seconds())
-	case key == "reason" && r.Kind() == jsonx.String:
-		s.reason = r.String()
 	case key == "fieldViolations" && s.field == "":
 		s.field = firstField(r)
 	default:

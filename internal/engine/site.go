@@ -30,6 +30,13 @@ type Locator interface {
 	Locate(ctx context.Context, t *providers.Target, m *Model, u *url.URL, try func(*url.URL) error) error
 }
 
+// Remedier is a site that knows what helps against refusals.
+type Remedier interface {
+	// Remedy says what helps where the platform's sentence does not, "" for
+	// nothing. The error is one that the platform has a name for.
+	Remedy(e *providers.Error) string
+}
+
 // EmbeddingSite is a site with models that embed.
 type EmbeddingSite interface {
 	// EmbeddingModel reads the reference of a model that embeds, and reports
