@@ -50,9 +50,11 @@ func TestEveryRowOfEmbeddingsIsWhole(t *testing.T) {
 		}
 		seen[p.name] = true
 		for _, m := range []catalog.EmbeddingMethod{catalog.EmbedPredict, catalog.EmbedMultimodal, catalog.EmbedContent} {
-			at := p.at(m)
-			if sent := at.action == forward || at.action == translate; sent != (at.wire != "") || at.action == 0 {
-				t.Errorf("%s by %s: %+v", p.name, m, at)
+			for _, own := range []bool{false, true} {
+				at := p.at(m, own)
+				if sent := at.action == forward || at.action == translate; sent != (at.wire != "") || at.action == 0 {
+					t.Errorf("%s by %s, own %v: %+v", p.name, m, own, at)
+				}
 			}
 		}
 	}
@@ -94,7 +96,7 @@ func TestNothingOfAnEmbeddingRequestVanishes(t *testing.T) {
 			mention := slices.ContainsFunc(warnings, func(w providers.Warning) bool {
 				return strings.HasPrefix(w.Param, p.name) || p.name == "title" && w.Param == "task_type" || p.name == "input_type" && w.Param == "task_type"
 			})
-			at := p.at(method)
+			at := p.at(method, false)
 			leaf := `"` + lastSegment(at.wire) + `"`
 			switch at.action {
 			case warn:

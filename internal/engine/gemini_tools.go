@@ -19,6 +19,10 @@ func (e *geminiEncoder) tools() error {
 		return err
 	}
 	stream := e.streamArguments()
+	told, err := e.wantsInvocations()
+	if err != nil {
+		return err
+	}
 	if len(e.q.Tools) == 0 && !e.wantsTools() {
 		return nil
 	}
@@ -56,7 +60,7 @@ func (e *geminiEncoder) tools() error {
 		}
 		mode, stream = "", false
 	}
-	e.toolConfig(mode, names, stream, p.place)
+	e.toolConfig(&callConfig{mode, names, stream, p.place, e.m.Own && p.tells(told)})
 	return nil
 }
 
@@ -80,7 +84,7 @@ func (e *geminiEncoder) streamArguments() bool {
 	switch {
 	case !e.in.stream:
 		e.warnf(providers.WarnUnsupported, path, "left out: the answer is not streamed")
-	case !e.m.facts.StreamsArguments:
+	case !e.m.facts.StreamsArguments || e.m.Own:
 		e.warnf(providers.WarnUnsupported, path, "left out: this model gives arguments whole")
 	default:
 		return true
@@ -117,7 +121,7 @@ func (e *geminiEncoder) declarations() (int, error) {
 }
 
 func (e *geminiEncoder) isFunction(t *providers.Tool) bool {
-	return namesFunction(t) && findPlatformTool(t.Function.Name) == nil
+	return namesFunction(t) && e.m.platformTool(t.Function.Name) == nil
 }
 
 // namesFunction reports whether the tool is one by name: some clients leave the
@@ -189,52 +193,70 @@ func (e *geminiEncoder) toolMode() (mode string, names []string, err error) {
 		return "", nil, providers.Invalid("tool_choice", "must be none, auto, required, validated or a function by name")
 	case len(e.q.Tools) == 0 && mode != "NONE" && c.Mode != "auto" && !e.wants("google.tools"):
 		return "", nil, providers.Invalid("tool_choice", "needs tools to choose from")
-	case len(names) > 0 && findPlatformTool(c.Name) != nil:
+	case len(names) > 0 && e.m.platformTool(c.Name) != nil:
 		return "", nil, providers.Invalid("tool_choice", "the model itself decides when to use a tool of the platform: give auto")
 	}
 	for _, name := range slices.Concat(names, c.Allowed) {
 		if !e.given(name) && !e.wants("google.tools") { // which may declare it
 			return "", nil, providers.Invalid("tool_choice", "names a function that is not in tools")
 		}
-		if c.Mode == "allowed_tools" && findPlatformTool(name) == nil {
+		if c.Mode == "allowed_tools" && e.m.platformTool(name) == nil {
 			names = append(names, name)
 		}
 	}
 	return mode, names, nil
 }
 
-// toolConfig writes how the model may choose among the functions, and the place
-// that maps are asked about. It has no tokens to count.
-func (e *geminiEncoder) toolConfig(mode string, names []string, stream bool, place []byte) {
-	if mode == "" && !stream && place == nil || e.purpose == toCount {
+// callConfig is how the model may choose among the functions, and the place that
+// maps are asked about.
+type callConfig struct {
+	mode   string
+	names  []string
+	stream bool   // arguments come in pieces
+	place  []byte // retrievalConfig, raw
+	tell   bool   // the calls of the service's own tools are told
+}
+
+// toolConfig writes the config. It has no tokens to count.
+func (e *geminiEncoder) toolConfig(c *callConfig) {
+	calling := c.mode != "" || c.stream
+	if !calling && c.place == nil && !c.tell || e.purpose == toCount {
 		return
 	}
 	e.w.Key("toolConfig")
 	e.w.BeginObject()
-	if mode != "" || stream {
-		e.w.Key("functionCallingConfig")
-		e.w.BeginObject()
-		if mode != "" {
-			e.w.Key("mode")
-			e.w.String(mode)
-		}
-		if mode == "ANY" && len(names) > 0 {
-			e.w.Key("allowedFunctionNames")
-			e.w.BeginArray()
-			for _, name := range names {
-				e.w.String(name)
-			}
-			e.w.EndArray()
-		}
-		if stream {
-			e.w.Key("streamFunctionCallArguments")
-			e.w.Bool(true)
-		}
-		e.w.EndObject()
+	if calling {
+		e.functionCalling(c)
 	}
-	if place != nil {
+	if c.place != nil {
 		e.w.Key("retrievalConfig")
-		writeCamel(&e.w, place)
+		writeCamel(&e.w, c.place)
+	}
+	if c.tell {
+		e.w.Key("includeServerSideToolInvocations")
+		e.w.Bool(true)
+	}
+	e.w.EndObject()
+}
+
+func (e *geminiEncoder) functionCalling(c *callConfig) {
+	e.w.Key("functionCallingConfig")
+	e.w.BeginObject()
+	if c.mode != "" {
+		e.w.Key("mode")
+		e.w.String(c.mode)
+	}
+	if c.mode == "ANY" && len(c.names) > 0 {
+		e.w.Key("allowedFunctionNames")
+		e.w.BeginArray()
+		for _, name := range c.names {
+			e.w.String(name)
+		}
+		e.w.EndArray()
+	}
+	if c.stream {
+		e.w.Key("streamFunctionCallArguments")
+		e.w.Bool(true)
 	}
 	e.w.EndObject()
 }
