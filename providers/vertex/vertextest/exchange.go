@@ -28,6 +28,7 @@ type exchange struct {
 	facts  modelFacts
 	rules  generation
 	silent bool      // the answer has to be empty
+	tier   string    // serviceTier of a call to the Gemini API
 	cached *cache    // the explicit cache in use
 	expire time.Time // when it is to end from now on
 
@@ -57,7 +58,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		abort()
 	}
-	t, ok := parsePath(r.Method, r.URL.Path)
+	t, ok := parseDirect(r.URL.Path)
+	if !ok {
+		t, ok = parsePath(r.Method, r.URL.Path)
+	}
 	if t.verb == chatVerb && t.model == sharedEndpoint {
 		t.named = namedModel(body)
 	}
@@ -117,6 +121,9 @@ func (x *exchange) check() error {
 }
 
 func (x *exchange) checkToken() error {
+	if x.target.direct {
+		return x.checkKey()
+	}
 	token := bearer(x.header)
 	switch {
 	case x.cfg.withoutAuth:
@@ -154,6 +161,9 @@ func (x *exchange) decodeRequest(message string) error {
 	if err := x.checkRefused(v); err != nil {
 		return err
 	}
+	if v, x.body, err = x.adapt(v); err != nil {
+		return err
+	}
 	if !x.cfg.withoutChecks {
 		if err := checkValue(message, v); err != nil {
 			return err
@@ -179,6 +189,9 @@ func (x *exchange) findModel() error {
 		return notFound(x.target)
 	}
 	x.facts, x.rules = facts, generationOf(facts.version)
+	if x.target.direct { // which has one schema for all generations
+		x.rules.callIDs, x.rules.jsonSchemas = true, true
+	}
 	for _, models := range x.cfg.withoutIDs {
 		if models.include(x.target.model, facts.name) {
 			x.rules.callIDs = false

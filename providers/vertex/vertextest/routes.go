@@ -19,6 +19,7 @@ type target struct {
 	named     string // the model in the body, on the endpoint that all share
 	verb      string
 
+	direct bool   // the path is of the Gemini API, not of Vertex AI
 	caches bool   // the path is of explicit caches
 	cache  string // the id of one
 }
@@ -51,6 +52,9 @@ func projectNumber(project string) string {
 
 // resource returns the resource name the platform uses in messages.
 func (t target) resource() string {
+	if t.direct {
+		return t.directName()
+	}
 	if t.publisher == "" {
 		return t.place() + "/endpoints/" + t.model
 	}
