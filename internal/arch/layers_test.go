@@ -37,6 +37,7 @@ var layers = []layer{
 		"internal/jsonx",
 	}, []string{authTypes}},
 	{"providers/vertex", []string{"providers", "catalog", "internal/engine", "internal/jsonx"}, nil},
+	{"providers/google", []string{"providers", "catalog", "internal/engine"}, nil},
 	{"providers/vertex/vertextest", nil, nil},
 	{"providers/providertest", []string{"providers"}, []string{authTypes}},
 	{"internal/pipeline", []string{"providers", "catalog", "internal/gcpauth"}, []string{authTypes, zap}},
