@@ -106,15 +106,15 @@ func (e *geminiEncoder) without(path, wire string, obj []byte) []byte {
 	return obj
 }
 
-// ownTiers are the classes of service that the body names.
+// geminiTiers are the classes of service that the body names.
 //
 // Source: https://ai.google.dev/gemini-api/docs/priority-inference and
 // https://ai.google.dev/gemini-api/docs/flex-inference
-var ownTiers = map[string]bool{"auto": false, "default": false, "standard": true, "flex": true, "priority": true}
+var geminiTiers = map[string]bool{"auto": false, "default": false, "standard": true, "flex": true, "priority": true}
 
 // ownTier asks for a class of service in the body.
 func (e *geminiEncoder) ownTier(path, tier string) {
-	switch named, known := ownTiers[tier]; {
+	switch named, known := geminiTiers[tier]; {
 	case !known:
 		e.warnf(providers.WarnUnsupported, path, "left out: the service knows priority, flex, standard, auto and default")
 	case named && e.purpose == toAnswer:
