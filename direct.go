@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"github.com/b650d4bf/gateway/providers/anthropic"
+	"github.com/b650d4bf/gateway/providers/google"
 	"github.com/b650d4bf/gateway/providers/openai"
 )
 
@@ -10,6 +11,10 @@ import (
 func (c *clientConfig) direct() []Provider {
 	p := &c.platform
 	return []Provider{
+		google.New(google.Config{
+			Transport: p.Transport, ConnectTimeout: p.ConnectTimeout, Models: p.Models, MaxResponse: p.MaxResponse,
+			CheckTools: p.CheckTools, Signatures: p.Signatures, MaxInlineBytes: p.MaxInlineBytes,
+		}),
 		anthropic.New(anthropic.Config{
 			Transport: p.Transport, ConnectTimeout: p.ConnectTimeout, Models: p.Models, MaxResponse: p.MaxResponse, BetaFeatures: p.BetaFeatures,
 		}),

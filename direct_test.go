@@ -40,6 +40,7 @@ func TestDirectProvidersAnswer(t *testing.T) {
 		model       string
 		header, key string
 	}{
+		{catalog.Entry{Provider: "google", APIKey: "AIza"}, "gemini-2.5-flash", "X-Goog-Api-Key", "AIza"},
 		{catalog.Entry{Provider: "anthropic", APIKey: "sk-ant"}, "claude-sonnet-4-6", "X-Api-Key", "sk-ant"},
 		{catalog.Entry{Provider: "openai", APIKey: "sk-1"}, "gpt-5-mini", "Authorization", "Bearer sk-1"},
 		{catalog.Entry{Provider: "openai-compatible", APIKey: "gsk", BaseURL: "https://llm.example/v1"}, "meta-llama/Llama-3.3-70B-Instruct", "Authorization", "Bearer gsk"},

@@ -46,6 +46,7 @@ var references = []struct {
 	{"`google.gemma-MODEL`", "google.gemma-4-26b-a4b-it-maas", "global", "an open model of google, by its row in the table of models"},
 	{"`endpoints.NAME`", "endpoints.1234567890", "us-central1", "a self-deployed endpoint; its own host is looked up when it has one"},
 	{"`the service.NAME`", "the service.1234567890", "us-central1", "likewise"},
+	{"`@SLUG/MODEL`", "@google/gemini-2.5-flash", "", "an entry of the provider google, which is the Gemini API"},
 	{"`@SLUG/MODEL`", "@anthropic/claude-sonnet-4-5-20250929", "", "an entry of the provider anthropic"},
 	{"`@SLUG/MODEL`", "@openai/gpt-5", "", "an entry of the provider openai: any name that OpenAI's API has"},
 	{"`@SLUG/MODEL`", "@local/llama3:8b", "", "an entry of the provider openai-compatible: any name that the server has"},
@@ -104,6 +105,7 @@ func urlOf(t *testing.T, ref, region string, stream bool) string {
 	rt := new(urlKeeper)
 	entries, err := catalog.New(
 		catalog.Entry{Slug: "eu", Provider: "vertex-ai", ProjectID: "p", Region: "eu", AccessToken: "t"},
+		catalog.Entry{Slug: "google", Provider: "google", APIKey: "k"},
 		catalog.Entry{Slug: "anthropic", Provider: "anthropic", APIKey: "k"},
 		catalog.Entry{Slug: "openai", Provider: "openai", APIKey: "k"},
 		catalog.Entry{Slug: "local", Provider: "openai-compatible", BaseURL: "http://localhost:11434/v1", Auth: catalog.AuthNone},

@@ -41,6 +41,7 @@ var layers = []layer{
 	{"providers/vertex", []string{"providers", "catalog", "internal/engine", "internal/jsonx"}, nil},
 	{"providers/openai", []string{"providers", "catalog", "internal/engine"}, nil},
 	{"providers/anthropic", []string{"providers", "catalog", "internal/engine"}, nil},
+	{"providers/google", []string{"providers", "catalog", "internal/engine"}, nil},
 	{"providers/vertex/vertextest", nil, nil},
 	{"providers/providertest", []string{"providers"}, []string{authTypes}},
 	{"internal/pipeline", []string{"providers", "catalog", "config", "internal/gcpauth", "internal/routing"}, []string{authTypes, zap}},
@@ -48,7 +49,7 @@ var layers = []layer{
 	{"internal/messages", []string{"providers", "internal/jsonx"}, nil},
 	{"internal/front", []string{"providers", "catalog", "config", "internal/jsonx", "internal/messages", "internal/sse"}, nil},
 	{".", []string{
-		"catalog", "config", "providers", "providers/anthropic", "providers/openai", "providers/vertex", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline",
+		"catalog", "config", "providers", "providers/anthropic", "providers/google", "providers/openai", "providers/vertex", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline",
 	}, []string{authTypes, oauth2, zap}},
 	{"structured", []string{".", "providers"}, []string{"github.com/google/jsonschema-go/jsonschema"}},
 	{"prompts", []string{"catalog", "providers"}, nil},

@@ -32,6 +32,9 @@ func (p *Engine) CreateCachedContent(ctx context.Context, t *providers.Target, r
 	if err := p.about(c, t, chat, "context caching"); err != nil {
 		return nil, err
 	}
+	if c.in.model.Own && req.KMSKeyName != "" {
+		return nil, providers.Invalid("kms_key_name", "the service has no encryption with keys of one's own: leave it out, or keep the content on Vertex AI")
+	}
 	if c.in.model.facts.NoExplicitCache {
 		return nil, badModel("this model has no explicit context caching: it caches the beginnings of prompts by itself")
 	}

@@ -79,18 +79,30 @@ func (p *Engine) about(c *call, t *providers.Target, req *providers.ChatCompleti
 	return nil
 }
 
-// countBody writes a countTokens body.
+// countBody writes a countTokens body. The vendor's own service takes all but the
+// messages within a request for an answer.
+//
+// Source: https://ai.google.dev/api/tokens#method:-models.counttokens
 func (e *geminiEncoder) countBody() error {
 	if err := e.collect(); err != nil {
 		return err
 	}
 	e.w.BeginObject()
+	if e.m.Own {
+		e.w.Key("generateContentRequest")
+		e.w.BeginObject()
+		e.w.Key("model")
+		e.w.String(e.m.ownName())
+	}
 	for _, write := range []func() error{e.contents, e.system, e.tools, e.generationConfig, e.cachedContent, e.serviceTier, e.uncounted} {
 		if err := write(); err != nil {
 			return err
 		}
 	}
 	e.leftovers()
+	if e.m.Own {
+		e.w.EndObject()
+	}
 	e.w.EndObject()
 	return e.w.Err()
 }

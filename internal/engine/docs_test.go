@@ -45,10 +45,16 @@ func TestThePageOfTablesIsUpToDate(t *testing.T) {
 	writeRows(&b, params)
 	b.WriteString("\n## Content parts\n\n")
 	writeRows(&b, contentParts)
+	b.WriteString("\n## At the Gemini API\n\nThe provider `google`, Google's own service, does otherwise with these members and parts; a dot is a member within another one. " +
+		"[Labels](https://pkg.go.dev/google.golang.org/genai#GenerateContentConfig) go to it as to Vertex AI, and are left out from then on where it refuses them.\n\n")
+	writeRows(&b, ownParams)
+	b.WriteString("\nParts:\n\n")
+	writeRows(&b, ownParts)
 	b.WriteString("\n## Tools of the platform\n\nAsked for by the type of a tool, or by the name of a function. Options stand in the tool, in a member of the tool's name, or in " +
-		"`function.parameters`; `retrieval_config` of `google_maps` becomes `toolConfig.retrievalConfig`.\n\n| names | becomes | options | source |\n|---|---|---|---|\n")
+		"`function.parameters`; `retrieval_config` of `google_maps` becomes `toolConfig.retrievalConfig`. The Gemini API also takes " +
+		"`mcpServers`, in the platform's own form.\n\n| names | becomes | options on Vertex AI | options at the Gemini API |\n|---|---|---|---|\n")
 	for _, p := range platformTools {
-		fmt.Fprintf(&b, "| `%s` | `%s` | %s | [page](%s) |\n", strings.Join(p.names, "`, `"), p.wire, codes(p.options), p.link)
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", strings.Join(p.names, "`, `"), p.wire, optionsAt(p.options, p.link), optionsAt(p.own, p.ownLink))
 	}
 	b.WriteString("\n## Models\n\nA row answers for its name and for every longer one that goes on with `-` or `@`; the longest one wins. An unknown name gets the facts of the newest row, with a warning. " +
 		"`WithModels` replaces rows and adds others.\n\n")
@@ -135,6 +141,15 @@ func writeRows(b *strings.Builder, rows []param) {
 		}
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s | [page](%s) |\n", p.name, actionWords[p.gemini], wire, p.note, p.link)
 	}
+}
+
+// optionsAt lists the options of a tool where its page is, or says that it is not
+// there.
+func optionsAt(options []string, link string) string {
+	if link == "" {
+		return "not there"
+	}
+	return strings.TrimSpace(codes(options) + " [page](" + link + ")")
 }
 
 func codes(list []string) string {

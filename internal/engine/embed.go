@@ -97,10 +97,13 @@ func (e *embedding) findModel() error {
 		publisher = m.Publisher
 	}
 	e.row, e.known = e.p.models.LookupEmbedding(publisher, m.Name)
-	switch {
-	case e.row == nil:
+	if e.row == nil {
 		e.row = &catalog.EmbeddingModel{Method: catalog.EmbedPredict, MaxInputs: 1, Tasks: catalog.TaskParameter}
-		fallthrough
+	}
+	if m.Own {
+		e.row = ownRow(e.row)
+	}
+	switch {
 	case !e.known:
 		e.warn(providers.WarnUnknownModel, "model", "the model is not in the table of models that embed; it is spoken to by "+
 			string(e.row.Method)+", without a check of its limits")
@@ -109,6 +112,19 @@ func (e *embedding) findModel() error {
 	}
 	e.model = m
 	return nil
+}
+
+// ownBatch is the most inputs of one request at the vendor's own service.
+//
+// Source: https://ai.google.dev/api/embeddings#method:-models.batchembedcontents
+const ownBatch = 100
+
+// ownRow is the row of a model at the vendor's own service, where all have the
+// same method, and the limits of Vertex AI do not count.
+func ownRow(row *catalog.EmbeddingModel) *catalog.EmbeddingModel {
+	own := *row
+	own.Method, own.MaxInputs, own.RequestTokens = catalog.EmbedContent, ownBatch, 0
+	return &own
 }
 
 // verb is the method for a request with n inputs.

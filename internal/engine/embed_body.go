@@ -135,19 +135,29 @@ func (e *embedding) contentBody(w *jsonx.Writer, i int) {
 	}
 	w.EndArray()
 	w.EndObject()
-	task := e.parameter()
-	if e.dimensions == 0 && e.truncate == nil && task == "" && e.raw == nil {
+	if e.model.Own { // which has the settings beside the content, and wants the name again
+		w.Key("model")
+		w.String(e.model.ownName())
+		e.settings(w)
+		return
+	}
+	if e.dimensions == 0 && e.truncate == nil && e.parameter() == "" && e.raw == nil {
 		return
 	}
 	w.Key("embedContentConfig")
 	w.BeginObject()
+	e.settings(w)
+	w.EndObject()
+}
+
+// settings writes what an embedContent request says beside the content.
+func (e *embedding) settings(w *jsonx.Writer) {
 	putNumber(w, "outputDimensionality", e.dimensions)
-	if task != "" {
+	if task := e.parameter(); task != "" {
 		putText(w, "taskType", task)
 		putText(w, "title", e.title)
 	}
 	e.rest(w)
-	w.EndObject()
 }
 
 // part writes a medium as a part of a content.

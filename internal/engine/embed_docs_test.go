@@ -19,6 +19,9 @@ The model's row says which method of the platform is asked. What the method can'
 no table. Inputs beyond one request's limit are shared among several, up to eight at a time; a limit that the platform tells in a refusal is
 kept for the model and the location. Vectors of a reduced length are made unit vectors where they are none.
 
+The Gemini API, the provider ` + "`google`" + `, has one method for all: embedContent, with its settings beside the content (see [its page](` + ownEmbedPage + `)), and
+batches of ` + "100" + ` inputs.
+
 ## Members
 
 Either case style is understood beyond the schema's own members.
@@ -27,11 +30,11 @@ Either case style is understood beyond the schema's own members.
 func TestThePageOfEmbeddingsIsUpToDate(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(embeddingsHead)
-	b.WriteString("\n| member | predict | predict (multimodal) | embedContent | note | source |\n|---|---|---|---|---|---|\n")
+	b.WriteString("\n| member | predict | predict (multimodal) | embedContent | at the Gemini API | note | source |\n|---|---|---|---|---|---|---|\n")
 	for i := range embedParams {
 		p := &embedParams[i]
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | [page](%s) |\n",
-			p.name, placeWords(p.predict), placeWords(p.multimodal), placeWords(p.content), p.note, p.link)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | [page](%s) |\n",
+			p.name, placeWords(p.predict), placeWords(p.multimodal), placeWords(p.content), placeWords(p.own), p.note, p.link)
 	}
 	b.WriteString("\n## Task types\n\n| task type | before the text, where the model has no parameter for it |\n|---|---|\n")
 	for _, task := range embedTasks {

@@ -67,7 +67,7 @@ func (e *embedding) readMedium(i, kind int, source *providers.EmbeddingMedia) (e
 	if e.row.Method == catalog.EmbedMultimodal && strings.HasPrefix(source.URL, "gs://") {
 		m.media = media{uri: source.URL, mime: source.MimeType} // the platform looks at the object itself
 	} else {
-		from := mediaSource{member: name, ref: source.URL + source.Base64, mime: source.MimeType, bare: source.URL == "", audio: name == "audio"}
+		from := mediaSource{member: name, ref: source.URL + source.Base64, mime: source.MimeType, bare: source.URL == "", audio: name == "audio", own: e.model.Own}
 		m.media, fault = from.parse()
 	}
 	switch types := embedKinds[kind].types; {

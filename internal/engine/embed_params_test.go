@@ -50,9 +50,11 @@ func TestEveryRowOfEmbeddingsIsWhole(t *testing.T) {
 		}
 		seen[p.name] = true
 		for _, m := range []catalog.EmbeddingMethod{catalog.EmbedPredict, catalog.EmbedMultimodal, catalog.EmbedContent} {
-			at := p.at(m)
-			if sent := at.action == forward || at.action == translate; sent != (at.wire != "") || at.action == 0 {
-				t.Errorf("%s by %s: %+v", p.name, m, at)
+			for _, own := range []bool{false, true} {
+				at := p.at(m, own)
+				if sent := at.action == forward || at.action == translate; sent != (at.wire != "") || at.action == 0 {
+					t.Errorf("%s by %s, own %v: %+v", p.name, m, own, at)
+				}
 			}
 		}
 	}
@@ -82,37 +84,55 @@ func TestNothingOfAnEmbeddingRequestVanishes(t *testing.T) {
 	}
 	for model, method := range models {
 		for i := range embedParams {
-			p := &embedParams[i]
-			if p.name == "model" || p.name == "input" {
-				continue
-			}
-			body := `{"model":"` + model + `","input":"hello","` + p.name + `":` + values[p.name] + `}`
-			if p.name == "title" {
-				body = strings.TrimSuffix(body, "}") + `,"task_type":"RETRIEVAL_DOCUMENT"}`
-			}
-			sent, warnings := embedded(t, body)
-			mention := slices.ContainsFunc(warnings, func(w providers.Warning) bool {
-				return strings.HasPrefix(w.Param, p.name) || p.name == "title" && w.Param == "task_type" || p.name == "input_type" && w.Param == "task_type"
-			})
-			at := p.at(method)
-			leaf := `"` + lastSegment(at.wire) + `"`
-			switch at.action {
-			case warn:
-				if !mention {
-					t.Errorf("%s to %s: no warning in %v", p.name, model, warnings)
-				}
-			case forward, translate:
-				prefixed := strings.Contains(sent, "task: clustering | query: hello") || strings.Contains(sent, "title: the-title | text: hello")
-				if !strings.Contains(sent, leaf) && !prefixed {
-					t.Errorf("%s to %s is nowhere in %s", p.name, model, sent)
-				}
-			}
+			checkEmbedParam(t, testSite{}, model, values, &embedParams[i], embedParams[i].at(method, false))
+		}
+	}
+	for _, model := range []string{"gemini-embedding-001", "gemini-embedding-2"} {
+		for i := range embedParams {
+			checkEmbedParam(t, ownSite{}, model, values, &embedParams[i], embedParams[i].at("", true))
 		}
 	}
 }
 
+// checkEmbedParam sends a member to a model and wants it where its place says.
+func checkEmbedParam(t *testing.T, site Site, model string, values map[string]string, p *embedParam, at embedPlace) {
+	t.Helper()
+	if p.name == "model" || p.name == "input" {
+		return
+	}
+	body := `{"model":"` + model + `","input":"hello","` + p.name + `":` + values[p.name] + `}`
+	if p.name == "title" {
+		body = strings.TrimSuffix(body, "}") + `,"task_type":"RETRIEVAL_DOCUMENT"}`
+	}
+	sent, warnings := embedded(t, site, body)
+	mention := slices.ContainsFunc(warnings, func(w providers.Warning) bool {
+		return strings.HasPrefix(w.Param, p.name) || p.name == "title" && w.Param == "task_type" || p.name == "input_type" && w.Param == "task_type"
+	})
+	leaf := `"` + lastSegment(at.wire) + `"`
+	switch at.action {
+	case warn:
+		if !mention {
+			t.Errorf("%s to %s: no warning in %v", p.name, model, warnings)
+		}
+	case forward, translate:
+		prefixed := strings.Contains(sent, "task: clustering | query: hello") || strings.Contains(sent, "title: the-title | text: hello")
+		if !strings.Contains(sent, leaf) && !prefixed {
+			t.Errorf("%s to %s is nowhere in %s", p.name, model, sent)
+		}
+	}
+}
+
+// ownSite is a vendor's own service.
+type ownSite struct{ testSite }
+
+func (s ownSite) EmbeddingModel(ref string) (Model, bool, error) {
+	m, err := s.Model(ref)
+	m.Own = true
+	return m, true, err
+}
+
 // embedded returns what is sent for the request, with the warnings.
-func embedded(t *testing.T, body string) (string, []providers.Warning) {
+func embedded(t *testing.T, site Site, body string) (string, []providers.Warning) {
 	t.Helper()
 	q := new(providers.EmbeddingRequest)
 	if err := q.UnmarshalJSON([]byte(body)); err != nil {
@@ -121,7 +141,7 @@ func embedded(t *testing.T, body string) (string, []providers.Warning) {
 	if err := q.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	p := New(Config{}, testSite{})
+	p := New(Config{}, site)
 	defer func() { _ = p.Close() }()
 	e := &embedding{p: p, t: &providers.Target{Model: q.Model}, q: q, items: q.Input.Items}
 	if err := e.prepare(); err != nil {
@@ -143,32 +163,40 @@ func FuzzEmbeddingBody(f *testing.F) {
 	} {
 		f.Add([]byte(body))
 	}
-	p := New(Config{}, testSite{})
+	platform, service := New(Config{}, testSite{}), New(Config{}, ownSite{})
 	f.Fuzz(func(t *testing.T, body []byte) {
 		q := new(providers.EmbeddingRequest)
 		if q.UnmarshalJSON(body) != nil || q.Validate() != nil {
 			return
 		}
-		e := &embedding{p: p, t: &providers.Target{Model: q.Model}, q: q, items: q.Input.Items}
-		if e.prepare() != nil {
-			return
-		}
-		at := 0
-		for _, s := range e.plan(span{0, len(e.items)}) {
-			if s.from != at || s.len() < 1 {
-				t.Fatalf("the spans have a gap at %d: %v", at, s)
-			}
-			at = s.to
-			var w jsonx.Writer
-			if err := e.body(&w, s); err != nil {
-				t.Fatal(err)
-			}
-			if !json.Valid(w.Bytes()) {
-				t.Fatalf("%s became %s", body, w.Bytes())
-			}
-		}
-		if at != len(e.items) {
-			t.Fatalf("%d of %d inputs have a span", at, len(e.items))
+		for _, p := range []*Engine{platform, service} {
+			checkEmbedSpans(t, p, q, body)
 		}
 	})
+}
+
+// checkEmbedSpans writes the bodies of all requests that a call takes.
+func checkEmbedSpans(t *testing.T, p *Engine, q *providers.EmbeddingRequest, body []byte) {
+	t.Helper()
+	e := &embedding{p: p, t: &providers.Target{Model: q.Model}, q: q, items: q.Input.Items}
+	if e.prepare() != nil {
+		return
+	}
+	at := 0
+	for _, s := range e.plan(span{0, len(e.items)}) {
+		if s.from != at || s.len() < 1 {
+			t.Fatalf("the spans have a gap at %d: %v", at, s)
+		}
+		at = s.to
+		var w jsonx.Writer
+		if err := e.body(&w, s); err != nil {
+			t.Fatal(err)
+		}
+		if !json.Valid(w.Bytes()) {
+			t.Fatalf("%s became %s", body, w.Bytes())
+		}
+	}
+	if at != len(e.items) {
+		t.Fatalf("%d of %d inputs have a span", at, len(e.items))
+	}
 }

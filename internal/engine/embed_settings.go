@@ -112,8 +112,8 @@ func (e *embedding) keepRaw(prefix, name string, value []byte) {
 		}
 		return
 	}
-	if p := findEmbedParam(name); p != nil && p.name != "parameters" && p.at(e.row.Method).action == forward {
-		e.raw = jsonx.AppendMember(e.raw, lastSegment(p.at(e.row.Method).wire), value)
+	if p := findEmbedParam(name); p != nil && p.name != "parameters" && e.at(p).action == forward {
+		e.raw = jsonx.AppendMember(e.raw, lastSegment(e.at(p).wire), value)
 	}
 }
 
@@ -122,7 +122,7 @@ func (e *embedding) leftovers() {
 	if len(e.q.Labels) > 0 || len(e.t.Labels) > 0 {
 		e.warn(providers.WarnUnsupported, "labels", "left out: the platform takes no labels for embeddings")
 	}
-	if e.truncate != nil && findEmbedParam("auto_truncate").at(e.row.Method).action == warn {
+	if e.truncate != nil && e.at(findEmbedParam("auto_truncate")).action == warn {
 		e.warn(providers.WarnUnsupported, "auto_truncate", "left out: "+e.model.Name+" has no such switch")
 		e.truncate = nil
 	}
@@ -149,7 +149,7 @@ func (e *embedding) leftover(name string, value []byte) {
 				e.warn(providers.WarnUnknown, "parameters."+name, "left out: the platform does not know it")
 			}
 		}
-	case p.at(e.row.Method).action == warn && p.name != "input_type" && p.name != "task_type" && p.name != "auto_truncate":
+	case e.at(p).action == warn && p.name != "input_type" && p.name != "task_type" && p.name != "auto_truncate":
 		e.warn(providers.WarnUnsupported, name, "left out: "+e.model.Name+" does not take it")
 	}
 }

@@ -59,10 +59,13 @@ var messageCodes = []struct {
 	{400, "multiple tools are supported only when", providers.ErrOneToolOnly},
 	{400, "only one tool", providers.ErrOneToolOnly},
 	{400, "api key not valid", providers.ErrAuthentication},
+	{400, "api key expired", providers.ErrAuthentication},
+	{400, "api key not found", providers.ErrAuthentication},
 	{400, "payload size exceeds the limit", providers.ErrTooLarge},
 	{429, "provisioned throughput", providers.ErrQuotaExceeded}, // https://docs.cloud.google.com/vertex-ai/generative-ai/docs/error-code-429
 	{429, "per_day", providers.ErrQuotaExceeded},
 	{429, "per day", providers.ErrQuotaExceeded},
+	{403, "cachedcontent not found", providers.ErrCacheNotFound},
 	{404, "cached content", providers.ErrCacheNotFound},
 	{404, "cache content", providers.ErrCacheNotFound},
 }

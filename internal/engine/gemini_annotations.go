@@ -253,7 +253,10 @@ func offset(r *jsonx.Reader) int {
 //
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/GenerateContentResponse#CitationMetadata
 func (a *annotator) citations(raw []byte) {
-	list, _ := jsonx.Lookup(raw, "citations")
+	list, ok := jsonx.Lookup(raw, "citations")
+	if !ok { // the vendor's own service has them under another name
+		list, _ = jsonx.Lookup(raw, "citationSources")
+	}
 	base := a.text.base
 	r := jsonx.NewReader(list)
 	for r.Array(); r.NextElem(); {

@@ -244,6 +244,12 @@ func (e *geminiEncoder) labels() error {
 	if err != nil {
 		return err
 	}
+	if e.m.noLabels {
+		if len(keys) > 0 {
+			e.warnf(providers.WarnUnsupported, "labels", "left out: the service has refused labels for this model")
+		}
+		return nil
+	}
 	hinted, left := hintedLabels(hints, e.q.Labels)
 	if left > 0 {
 		e.warnf(providers.WarnUnsupported, "labels", strconv.Itoa(left)+" labels made from metadata were left out: 64 at most, each with a name of its own")

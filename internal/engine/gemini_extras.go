@@ -52,11 +52,13 @@ func (e *geminiEncoder) flatten(path string, obj []byte, native bool) {
 		switch {
 		case native:
 			m.wire = "generationConfig." + camel(name)
-			m.row = findWire(m.wire)
+			if m.row = e.m.findWire(m.wire); m.row != nil && m.row.gemini == warn {
+				m.wire = ""
+			}
 		case name == "tools": // with a field of its own, unless it is in the platform's form
 			m.row = findParam("google.tools")
 		default:
-			m.find()
+			m.find(e.m)
 		}
 		e.extra = append(e.extra, m)
 	}
@@ -64,15 +66,15 @@ func (e *geminiEncoder) flatten(path string, obj []byte, native bool) {
 
 // find finds the row of the member: by its name, or as a member of
 // generationConfig, whose own names are understood at the top too.
-func (m *member) find() {
-	if m.row = findParam(m.name); m.row != nil {
+func (m *member) find(model *Model) {
+	if m.row = model.findParam(m.name); m.row != nil {
 		if m.row.gemini == forward {
 			m.wire = m.row.wire
 		}
 		return
 	}
 	wire := "generationConfig." + camel(m.name)
-	if m.row = findWire(wire); m.row != nil {
+	if m.row = model.findWire(wire); m.row != nil {
 		m.wire, m.native = wire, true
 	}
 }
@@ -114,7 +116,7 @@ func (e *geminiEncoder) forwards(prefix string, start int) {
 			continue
 		}
 		written = append(written, key)
-		writeMember(&e.w, key, m.value)
+		writeMember(&e.w, key, e.taken(m))
 	}
 }
 

@@ -193,24 +193,34 @@ func usage(u *gemini.Usage) *providers.Usage {
 	return out
 }
 
-// onDemand is the usual traffic type's member. It is shared: an Extra is never
-// changed in place.
-var onDemand = providers.Extra(`{"traffic_type":"ON_DEMAND"}`)
+// onDemand is the usual traffic type's member, and standard that of the usual
+// class of service. They are shared: an Extra is never changed in place.
+var (
+	onDemand = providers.Extra(`{"traffic_type":"ON_DEMAND"}`)
+	standard = providers.Extra(`{"service_tier":"standard"}`)
+)
 
 // usageExtra holds what the schema has no counter for: how the call was served,
 // and the part of the prompt that server-side tools fed back.
 func usageExtra(u *gemini.Usage) providers.Extra {
 	switch {
-	case u.TrafficType == "" && u.ToolUsePrompt == 0:
+	case u.ToolUsePrompt != 0:
+	case u.TrafficType == "" && u.ServiceTier == "":
 		return nil
-	case u.TrafficType == "ON_DEMAND" && u.ToolUsePrompt == 0:
+	case u.TrafficType == "ON_DEMAND" && u.ServiceTier == "":
 		return slices.Clip(onDemand)
+	case u.TrafficType == "" && u.ServiceTier == "standard":
+		return slices.Clip(standard)
 	}
 	var w jsonx.Writer
 	w.BeginObject()
 	if u.TrafficType != "" {
 		w.Key("traffic_type")
 		w.String(u.TrafficType)
+	}
+	if u.ServiceTier != "" {
+		w.Key("service_tier")
+		w.String(u.ServiceTier)
 	}
 	count(&w, "tool_use_prompt_tokens", u.ToolUsePrompt)
 	w.EndObject()

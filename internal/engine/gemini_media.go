@@ -68,8 +68,10 @@ func (e *geminiEncoder) media(md *media) {
 	if md.uri != "" {
 		e.w.Key("fileData")
 		e.w.BeginObject()
-		e.w.Key("mimeType")
-		e.w.String(md.mime)
+		if md.mime != "" {
+			e.w.Key("mimeType")
+			e.w.String(md.mime)
+		}
 		e.w.Key("fileUri")
 		e.w.String(md.uri)
 		e.w.EndObject()
@@ -91,6 +93,7 @@ func (e *geminiEncoder) readMedia(i, j int, p *providers.ContentPart) (media, er
 	if fault != "" {
 		return media{}, providers.Invalid(partPath(i, j, src.member), fault)
 	}
+	src.own = e.m.Own
 	md, fault := src.parse()
 	if fault != "" {
 		return media{}, providers.Invalid(partPath(i, j, src.member), fault)
@@ -105,7 +108,7 @@ func (e *geminiEncoder) readMedia(i, j int, p *providers.ContentPart) (media, er
 func (e *geminiEncoder) source(i, j int, p *providers.ContentPart) (mediaSource, string) {
 	switch p.Type {
 	case providers.PartInputAudio:
-		return audioSource(p.InputAudio)
+		return audioSource(p.InputAudio, e.m.Own)
 	case providers.PartFile:
 		return e.fileSource(i, j, p.File)
 	}
@@ -117,10 +120,10 @@ func (e *geminiEncoder) source(i, j int, p *providers.ContentPart) (mediaSource,
 	return s, ""
 }
 
-func audioSource(a *providers.InputAudio) (mediaSource, string) {
-	s := mediaSource{member: "input_audio.data", bare: true, audio: true}
+func audioSource(a *providers.InputAudio, own bool) (mediaSource, string) {
+	s := mediaSource{member: "input_audio.data", bare: true, audio: true, own: own}
 	if a == nil || a.Data == "" {
-		return s, "audio is required: base64, a data URI or a gs:// URL"
+		return s, "audio is required: base64, a data URI or " + s.urls()
 	}
 	s.ref, s.format = a.Data, audioFormats[strings.ToLower(a.Format)]
 	s.mime = extraText(a.Extra, "mime_type")
@@ -130,7 +133,7 @@ func audioSource(a *providers.InputAudio) (mediaSource, string) {
 func (e *geminiEncoder) fileSource(i, j int, f *providers.File) (mediaSource, string) {
 	s := mediaSource{member: "file", bare: true}
 	if f == nil {
-		return s, "a file is required: give file_data, file_url, or a gs:// URL as file_id"
+		return s, e.noFile()
 	}
 	s.mime, s.name = f.MimeType, f.Filename
 	for _, m := range []struct{ member, value string }{
@@ -146,12 +149,22 @@ func (e *geminiEncoder) fileSource(i, j int, f *providers.File) (mediaSource, st
 	}
 	switch {
 	case s.ref == "":
-		return s, "a file is required: give file_data, file_url, or a gs:// URL as file_id"
+		return s, e.noFile()
+	case s.member == "file.file_id" && e.m.Own:
+		return ownFile(s)
 	case s.member == "file.file_id" && !strings.HasPrefix(s.ref, "gs://"):
 		return s, "the platform keeps no uploaded files: give a gs:// URL, or the content as file_data"
 	}
 	s.bare = s.member == "file.file_data"
 	return s, ""
+}
+
+// noFile says what is missing of a file.
+func (e *geminiEncoder) noFile() string {
+	if e.m.Own {
+		return "a file is required: give file_data, file_url, or files/ID of the Files API as file_id"
+	}
+	return "a file is required: give file_data, file_url, or a gs:// URL as file_id"
 }
 
 // extraText returns a member that is text, "" when there is none, and the JSON

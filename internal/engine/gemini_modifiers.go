@@ -214,7 +214,7 @@ func secondsOf(text string) float64 {
 // that the model made itself have no say in it.
 func (e *geminiEncoder) fitModifiers(role string, md *media, mods *modifiers) {
 	kind := kindOf(md.mime)
-	if mods.videoPath != "" && kind != kindVideo {
+	if mods.videoPath != "" && kind != kindVideo && md.mime != "" {
 		e.warnf(providers.WarnUnsupported, mods.videoPath, "left out: it is for video, and this is "+md.mime)
 		mods.videoPath = ""
 	}

@@ -49,11 +49,14 @@ func (p *platformEncoder) write() error {
 // tool writes one entry of tools that is no function to declare.
 func (p *platformEncoder) tool(i int, t *providers.Tool) error {
 	path := "tools[" + strconv.Itoa(i) + "]"
-	row := findPlatformTool(toolName(t))
+	row := p.m.platformTool(toolName(t))
 	switch {
 	case row != nil:
 	case t.Type == "" && len(t.Extra) > 0: // {"googleSearch":{}}
 		return p.nativeTool(path, t.Extra)
+	case p.m.Own && findPlatformTool(toolName(t)) != nil:
+		p.warnf(providers.WarnUnsupported, path+".type", "left out: only Vertex AI has this tool")
+		return nil
 	default:
 		p.warnf(providers.WarnUnsupported, path+".type", "left out: tools of this type are not known")
 		return nil
@@ -114,9 +117,9 @@ func (p *platformEncoder) options(row *platformTool, path string, obj []byte, wr
 		r := jsonx.NewReader(value)
 		switch {
 		case string(value) == "null":
-		case wrapped > 0 && r.Kind() == jsonx.Object && (name == "parameters" || findPlatformTool(name) != nil):
+		case wrapped > 0 && r.Kind() == jsonx.Object && (name == "parameters" || p.m.platformTool(name) != nil):
 			p.options(row, path+"."+name, value, wrapped-1)
-		case row.takes(name):
+		case row.takes(p.m.Own, name):
 			writeMember(&p.w, camel(name), value)
 		case row.wire == "googleMaps" && camel(name) == "retrievalConfig":
 			p.place = value
@@ -148,11 +151,17 @@ func (p *platformEncoder) native(path string, raw []byte) error {
 // go as they are: the names in their schemas are the caller's.
 func (p *platformEncoder) nativeTool(path string, obj []byte) error {
 	for name, value := range jsonx.Members(obj) {
-		switch row := findPlatformTool(name); {
+		switch row := p.m.platformTool(name); {
 		case camel(name) == "functionDeclarations":
 			p.declares = true
 			p.w.BeginObject()
 			p.w.Key("functionDeclarations")
+			p.w.Raw(value)
+			p.w.EndObject()
+		case camel(name) == mcpServers.wire && p.m.Own: // a list, with headers that are the caller's
+			p.written = append(p.written, mcpServers)
+			p.w.BeginObject()
+			p.w.Key(mcpServers.wire)
 			p.w.Raw(value)
 			p.w.EndObject()
 		case row == nil || row.wire != camel(name):

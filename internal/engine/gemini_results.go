@@ -154,6 +154,8 @@ func (e *geminiEncoder) nativeResults(path string, raw []byte) error {
 			return providers.Invalid(at, resultRemedy(false))
 		case !ok:
 			return providers.Invalid(at, `must be {"inlineData":{"mimeType":…,"data":…}} or {"fileData":{"mimeType":…,"fileUri":…}}`)
+		case e.m.Own && strings.HasPrefix(md.uri, "gs://"):
+			return providers.Invalid(at, noStorage)
 		}
 		if err := e.admit(func() string { return at }, &md); err != nil {
 			return err

@@ -72,6 +72,8 @@ func (e *geminiEncoder) serviceTier() error {
 	switch {
 	case r.Err() != nil:
 		return providers.Invalid(path, "must be a string")
+	case e.m.Own:
+		e.ownTier(path, tier)
 	case !ok:
 		e.warnf(providers.WarnUnsupported, path, "left out: the platform knows priority, flex, dedicated, shared, auto and default")
 	case header != "":

@@ -13,6 +13,8 @@ type toolSelection struct {
 	stream bool     // arguments come in pieces
 	place  []byte   // retrievalConfig, raw; nil for none
 
+	told    []byte          // includeServerSideToolInvocations; nil when it is not given
+	tell    bool            // the calls of the service's own tools are told
 	placed  string          // where tool_config has the place
 	path    string          // of tool_config, "" when it is not given
 	native  bool            // mode is tool_config's
@@ -44,6 +46,8 @@ func (e *geminiEncoder) toolChoice() (c toolSelection, err error) {
 			}
 		case camel(name) == "retrievalConfig":
 			c.place, c.placed = value, path+"."+name
+		case camel(name) == "includeServerSideToolInvocations":
+			c.told = value
 		default:
 			c.rest = jsonx.AppendMember(c.rest, name, value)
 		}
@@ -86,7 +90,7 @@ func (e *geminiEncoder) streamArguments(raw []byte, path string) bool {
 	switch {
 	case !e.in.stream:
 		e.warnf(providers.WarnUnsupported, path, "left out: the answer is not streamed")
-	case !e.m.facts.StreamsArguments:
+	case !e.m.facts.StreamsArguments || e.m.Own:
 		e.warnf(providers.WarnUnsupported, path, "left out: this model gives arguments whole")
 	default:
 		return true
@@ -125,7 +129,7 @@ func (c *toolSelection) lost(e *geminiEncoder) {
 // that maps are asked about. It has no tokens to count.
 func (e *geminiEncoder) toolConfig(c *toolSelection) {
 	calls := c.mode != "" || c.stream || len(c.calling) > 0
-	if !calls && c.place == nil && len(c.rest) == 0 || e.purpose == toCount {
+	if !calls && c.place == nil && !c.tell && len(c.rest) == 0 || e.purpose == toCount {
 		return
 	}
 	e.w.Key("toolConfig")
@@ -136,6 +140,10 @@ func (e *geminiEncoder) toolConfig(c *toolSelection) {
 	if c.place != nil {
 		e.w.Key("retrievalConfig")
 		writeCamel(&e.w, c.place)
+	}
+	if c.tell {
+		e.w.Key("includeServerSideToolInvocations")
+		e.w.Bool(true)
 	}
 	writeMembers(&e.w, c.rest)
 	e.w.EndObject()

@@ -18,6 +18,10 @@ func (e *geminiEncoder) tools() error {
 	if err != nil {
 		return err
 	}
+	told, err := e.wantsInvocations(&choice)
+	if err != nil {
+		return err
+	}
 	if len(e.q.Tools) == 0 && !e.wantsTools() {
 		choice.lost(e)
 		return nil
@@ -57,6 +61,7 @@ func (e *geminiEncoder) tools() error {
 	if p.place != nil {
 		choice.setPlace(e, p.place)
 	}
+	choice.tell = e.m.Own && p.tells(told)
 	e.toolConfig(&choice)
 	return nil
 }
@@ -101,7 +106,7 @@ func (e *geminiEncoder) declarations() (int, error) {
 }
 
 func (e *geminiEncoder) isFunction(t *providers.Tool) bool {
-	return namesFunction(t) && findPlatformTool(t.Function.Name) == nil
+	return namesFunction(t) && e.m.platformTool(t.Function.Name) == nil
 }
 
 // namesFunction reports whether the tool is one by name: some clients leave the
@@ -173,14 +178,14 @@ func (e *geminiEncoder) toolMode() (mode string, names []string, err error) {
 		return "", nil, providers.Invalid("tool_choice", "must be none, auto, required, validated or a function by name")
 	case len(e.q.Tools) == 0 && mode != "NONE" && c.Mode != "auto" && !e.wants("google.tools"):
 		return "", nil, providers.Invalid("tool_choice", "needs tools to choose from")
-	case len(names) > 0 && findPlatformTool(c.Name) != nil:
+	case len(names) > 0 && e.m.platformTool(c.Name) != nil:
 		return "", nil, providers.Invalid("tool_choice", "the model itself decides when to use a tool of the platform: give auto")
 	}
 	for _, name := range slices.Concat(names, c.Allowed) {
 		if !e.given(name) && !e.wants("google.tools") { // which may declare it
 			return "", nil, providers.Invalid("tool_choice", "names a function that is not in tools")
 		}
-		if c.Mode == "allowed_tools" && findPlatformTool(name) == nil {
+		if c.Mode == "allowed_tools" && e.m.platformTool(name) == nil {
 			names = append(names, name)
 		}
 	}

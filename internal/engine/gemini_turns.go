@@ -136,17 +136,24 @@ func memberText(obj []byte, name string) string {
 }
 
 // nativeParts are the types of content blocks that hold a part in the platform's
-// own form, with its name there. They go back as they came. The calls that the
-// platform made itself, tool_call and tool_response, can't: only the Developer
-// API takes them.
+// own form, with its name there. They go back as they came.
 //
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/Content#Part
 var nativeParts = map[string]string{
 	"executable_code": "executableCode", "code_execution_result": "codeExecutionResult",
 }
 
+// ownNativeParts are further ones, of calls that the platform made itself: only
+// the vendor's own service takes them.
+//
+// Source: https://ai.google.dev/gemini-api/docs/tool-combination
+var ownNativeParts = map[string]string{"tool_call": "toolCall", "tool_response": "toolResponse"}
+
 func (e *geminiEncoder) nativePart(i, j int, p *providers.ContentPart) {
 	name := nativeParts[p.Type]
+	if name == "" && e.m.Own {
+		name = ownNativeParts[p.Type]
+	}
 	raw, ok := p.Extra.Get(name)
 	if !ok {
 		e.warnf(providers.WarnDroppedBlock, messagePath(i, "content_blocks["+strconv.Itoa(j)+"]"),

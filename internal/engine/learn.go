@@ -76,11 +76,12 @@ type lesson struct {
 	noIDs      bool // it refuses ids of calls
 	schemaForm bool // it refuses JSON Schema
 	userFirst  bool // it wants the conversation to begin with the user
+	noLabels   bool // it refuses labels
 }
 
 // teach corrects the facts of the model.
 func (l lesson) teach(m *Model) {
-	m.userFirst = m.userFirst || l.userFirst
+	m.userFirst, m.noLabels = m.userFirst || l.userFirst, m.noLabels || l.noLabels
 	if !(l.noIDs && m.facts.CallIDs || l.schemaForm && !m.facts.SchemaForm) {
 		return
 	}
@@ -136,6 +137,7 @@ func (p *Engine) taught(c *call, try func() error) error {
 // there is nothing to learn.
 //
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures
+// and, for labels, https://pkg.go.dev/google.golang.org/genai#GenerateContentConfig
 func (l *lessons) from(in *request, err error) *providers.Warning {
 	e, ok := errors.AsType[*providers.Error](err)
 	if !ok || e.StatusCode != http.StatusBadRequest {
@@ -164,6 +166,12 @@ func (l *lessons) from(in *request, err error) *providers.Warning {
 		return &providers.Warning{
 			Code: providers.WarnAdjusted, Param: "messages",
 			Message: "the platform refused a conversation that the assistant begins, and was asked again with a user turn before it",
+		}
+	case m.Own && !m.noLabels && strings.Contains(text, `unknown name "labels"`):
+		l.keep(in, func(own *lesson) { own.noLabels = true })
+		return &providers.Warning{
+			Code: providers.WarnUnsupported, Param: "labels",
+			Message: "the service refused labels, and was asked again without them",
 		}
 	case !in.distrust && refusesSignature(text):
 		in.distrust = true

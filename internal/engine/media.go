@@ -28,6 +28,15 @@ type mediaSource struct {
 	name   string // the name of the file
 	bare   bool   // ref may be base64 without more
 	audio  bool   // what may be audio or video is audio
+	own    bool   // it is for the vendor's own service, not for Vertex AI
+}
+
+// urls names the URLs that are taken.
+func (s *mediaSource) urls() string {
+	if s.own {
+		return "an https URL"
+	}
+	return "a gs:// or https URL"
 }
 
 // parse reads the source. What is wrong with it is told with the remedy.
@@ -46,11 +55,11 @@ func (s *mediaSource) parse() (m media, fault string) {
 	}
 	switch {
 	case !s.bare:
-		return media{}, "give a gs:// or https URL, or a data URI such as data:image/png;base64,…"
+		return media{}, "give " + s.urls() + ", or a data URI such as data:image/png;base64,…"
 	case s.ref == "":
-		return media{}, "there is no data: give base64, a data URI, or a gs:// or https URL"
+		return media{}, "there is no data: give base64, a data URI, or " + s.urls()
 	case !isBase64Text(s.ref):
-		return media{}, "the data is not base64: give base64 in one line, a data URI, or a gs:// or https URL"
+		return media{}, "the data is not base64: give base64 in one line, a data URI, or " + s.urls()
 	}
 	return s.inline("", s.ref)
 }
@@ -58,6 +67,9 @@ func (s *mediaSource) parse() (m media, fault string) {
 // storage reads the address of an object in Cloud Storage. Its name may hold any
 // character, so that a query or fragment may be part of it.
 func (s *mediaSource) storage(address string) (media, string) {
+	if s.own {
+		return media{}, noStorage
+	}
 	bucket, object, _ := strings.Cut(address, "/")
 	if bucket == "" || object == "" {
 		return media{}, "a gs:// URL names a bucket and an object, as in gs://bucket/dir/photo.png"
@@ -81,6 +93,9 @@ func (s *mediaSource) web() (media, string) {
 	switch strings.ToLower(u.Hostname()) {
 	case "youtu.be", "youtube.com", "www.youtube.com", "m.youtube.com", "music.youtube.com":
 		return s.reference("video/mp4")
+	}
+	if s.own && s.mime == "" && isOwnFile(u.Path) {
+		return media{uri: s.ref}, "" // the service knows the type
 	}
 	return s.reference(typeOfName(u.Path))
 }

@@ -15,22 +15,34 @@ const mebibyte = 1 << 20
 // Source: https://firebase.google.com/docs/ai-logic/input-file-requirements
 const inlineSum = 20 * mebibyte
 
+// mediaLimit is a row of the limits, with its page.
+type mediaLimit struct {
+	name  string
+	bytes int
+	count int
+	link  string
+}
+
 // mediaLimits holds the platform's limits by kind: the bytes of one inline file,
 // decoded, and the files of one request; 0 is no limit.
 //
 // Left out, for the platform to judge, are limits that it does not hold to or
 // that change by model and location: one audio file, one YouTube video, ten
 // images by https.
-var mediaLimits = [mediaKinds]struct {
-	name  string
-	bytes int
-	count int
-	link  string
-}{
+var mediaLimits = [mediaKinds]mediaLimit{
 	kindImage: {"image", 7 * mebibyte, 3000, imagePartPage},
 	kindVideo: {"video", 0, 10, videoPartPage},
 	kindPDF:   {"PDF", 50 * mebibyte, 3000, filePartPage},
 	kindText:  {"text", 7 * mebibyte, 0, filePartPage},
+}
+
+// limits are what bounds the media of a request where the model is: the sum of
+// what is inline, in bytes decoded, and the limits of a kind.
+func (m *Model) limits(kind mediaKind) (sum int, of *mediaLimit) {
+	if m.Own {
+		return ownInlineSum, &ownMediaLimits[kind]
+	}
+	return inlineSum, &mediaLimits[kind]
 }
 
 // mediaTally is what the media of a request come to.
@@ -45,7 +57,7 @@ type mediaTally struct {
 // sets replaces the documented ones in bytes.
 func (e *geminiEncoder) admit(at func() string, md *media) error {
 	kind := kindOf(md.mime)
-	limit := &mediaLimits[kind]
+	sum, limit := e.m.limits(kind)
 	e.tally.count[kind]++
 	if limit.count > 0 && e.tally.count[kind] > limit.count {
 		return providers.Invalid(at(), "too many files: a request takes at most "+
@@ -58,24 +70,25 @@ func (e *geminiEncoder) admit(at func() string, md *media) error {
 	e.tally.inline += size
 	switch most := e.maxInline; {
 	case most > 0 && e.tally.inline > most:
-		return tooLarge(at(), "the inline media of this request, up to this part, have "+megabytes(e.tally.inline)+
+		return e.tooLarge(at(), "the inline media of this request, up to this part, have "+megabytes(e.tally.inline)+
 			", and the limit is set to "+megabytes(most))
 	case most > 0:
 		return nil
 	case limit.bytes > 0 && size > limit.bytes:
-		return tooLarge(at(), "inline "+limit.name+" data may have "+megabytes(limit.bytes)+", and this has "+megabytes(size))
-	case e.tally.inline > inlineSum:
-		return tooLarge(at(), "the inline media of one request may have "+megabytes(inlineSum)+
+		return e.tooLarge(at(), "inline "+limit.name+" data may have "+megabytes(limit.bytes)+", and this has "+megabytes(size))
+	case e.tally.inline > sum:
+		return e.tooLarge(at(), "the inline media of one request may have "+megabytes(sum)+
 			", and up to this part they have "+megabytes(e.tally.inline))
 	}
 	return nil
 }
 
-func tooLarge(path, message string) error {
-	return &providers.Error{
-		Code: providers.ErrTooLarge, Param: path,
-		Message: message + ": put the file into Cloud Storage and give its gs:// URL",
+func (e *geminiEncoder) tooLarge(path, message string) error {
+	remedy := "put the file into Cloud Storage and give its gs:// URL"
+	if e.m.Own {
+		remedy = "upload the file with the Files API and give its URI"
 	}
+	return &providers.Error{Code: providers.ErrTooLarge, Param: path, Message: message + ": " + remedy}
 }
 
 // decodedLen returns the bytes that base64 stands for.
@@ -125,7 +138,7 @@ func (e *geminiEncoder) makeRoom(payload string) {
 	}
 	most := e.maxInline
 	if most <= 0 {
-		most = inlineSum
+		most, _ = e.m.limits(kindOther)
 	}
 	e.w.Grow(text + text/8 + min(inline, most/3*4+bigPayload) - min(e.w.Len(), text))
 }

@@ -28,8 +28,9 @@ type Model struct {
 	// are those of a related model.
 	facts    *catalog.Model
 	borrowed bool
-	// userFirst says that a conversation must begin with the user.
-	userFirst bool
+	// userFirst says that a conversation must begin with the user, noLabels that
+	// it takes no labels.
+	userFirst, noLabels bool
 }
 
 // Family is a wire that models are spoken to on.
@@ -51,7 +52,17 @@ const (
 const tunedBase = "gemini-2.5-flash"
 
 // isTuned reports whether the model is addressed without a publisher.
-func (m *Model) isTuned() bool { return strings.Count(m.Resource, "/") == 5 }
+func (m *Model) isTuned() bool {
+	return strings.Count(m.Resource, "/") == 5 || m.Own && m.Resource != ""
+}
+
+// ownName is the name that the vendor's own service has for the model.
+func (m *Model) ownName() string {
+	if m.Resource != "" {
+		return m.Resource
+	}
+	return "models/" + m.Name
+}
 
 // lookup finds the facts of the model and says so when they are borrowed.
 func (m *Model) lookup(table *catalog.Models) []providers.Warning {

@@ -112,12 +112,12 @@ var params = []param{
 // paramRows finds a row by the name of its member, and wireRows by the path in
 // the platform's request. Of several rows with the same path the first one
 // counts.
-var paramRows, wireRows = indexParams()
+var paramRows, wireRows = indexParams(params)
 
-func indexParams() (byName, byWire map[string]*param) {
-	byName, byWire = make(map[string]*param, 2*len(params)), make(map[string]*param, 2*len(params))
-	for i := range params {
-		p := &params[i]
+func indexParams(rows []param) (byName, byWire map[string]*param) {
+	byName, byWire = make(map[string]*param, 2*len(rows)), make(map[string]*param, 2*len(rows))
+	for i := range rows {
+		p := &rows[i]
 		byName[p.name] = p
 		if p.gemini != translate || p.extension {
 			byName[camel(p.name)] = p

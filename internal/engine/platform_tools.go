@@ -13,13 +13,32 @@ type platformTool struct {
 	names []string
 	// options are the members it takes, in the platform's case.
 	options []string
+	// own are the options that the vendor's own service takes in their place.
+	own []string
+	// at says which of the two has the tool.
+	at place
 	// search says that it may stand beside other search tools on models that
 	// else take one kind of tool.
 	search bool
 	link   string
+	// ownLink is the page of the vendor's own service.
+	ownLink string
 }
 
-const groundingPage = "https://cloud.google.com/vertex-ai/generative-ai/docs/grounding/"
+// place is who has a tool.
+type place uint8
+
+// The places.
+const (
+	atBoth   place = iota // Vertex AI and the vendor's own service
+	atVertex              // Vertex AI alone
+	atOwn                 // the vendor's own service alone
+)
+
+const (
+	groundingPage = "https://cloud.google.com/vertex-ai/generative-ai/docs/grounding/"
+	ownToolPages  = "https://ai.google.dev/gemini-api/docs/"
+)
 
 // platformTools is the table. Each name is also understood in the other case
 // style.
@@ -28,14 +47,18 @@ var platformTools = []platformTool{
 		wire: "googleSearch", names: []string{"web_search", "google_search", "web_search_preview"}, search: true,
 		options: []string{"excludeDomains", "blockingConfidence", "searchTypes"},
 		link:    groundingPage + "grounding-with-google-search",
+		own:     []string{"searchTypes", "timeRangeFilter"},
+		ownLink: ownToolPages + "google-search",
 	},
 	{
 		wire: "googleSearchRetrieval", names: []string{"web_search_retrieval", "google_search_retrieval"}, search: true,
 		options: []string{"dynamicRetrievalConfig"},
 		link:    groundingPage + "grounding-with-google-search",
+		own:     []string{"dynamicRetrievalConfig"},
+		ownLink: ownToolPages + "google-search",
 	},
 	{
-		wire: "enterpriseWebSearch", names: []string{"enterprise_web_search"}, search: true,
+		at: atVertex, wire: "enterpriseWebSearch", names: []string{"enterprise_web_search"}, search: true,
 		options: []string{"excludeDomains", "blockingConfidence"},
 		link:    groundingPage + "web-grounding-enterprise",
 	},
@@ -43,34 +66,45 @@ var platformTools = []platformTool{
 		wire: "googleMaps", names: []string{"google_maps"}, search: true,
 		options: []string{"groundingTypes", "enableWidget"},
 		link:    groundingPage + "grounding-with-google-maps",
+		own:     []string{"enableWidget"},
+		ownLink: ownToolPages + "maps-grounding",
 	},
 	{
 		wire: "urlContext", names: []string{"url_context"}, search: true,
-		link: "https://cloud.google.com/vertex-ai/generative-ai/docs/url-context",
+		link:    "https://cloud.google.com/vertex-ai/generative-ai/docs/url-context",
+		ownLink: ownToolPages + "url-context",
 	},
 	{
 		wire: "codeExecution", names: []string{"code_execution", "code_interpreter"},
-		link: "https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/code-execution",
+		link:    "https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/code-execution",
+		ownLink: ownToolPages + "code-execution",
 	},
 	{
 		wire: "computerUse", names: []string{"computer_use", "computer_use_preview"},
 		options: []string{"environment", "excludedPredefinedFunctions", "enablePromptInjectionDetection", "disabledSafetyPolicies"},
 		link:    "https://cloud.google.com/vertex-ai/generative-ai/docs/computer-use",
+		own:     []string{"environment", "excludedPredefinedFunctions", "enablePromptInjectionDetection", "disabledSafetyPolicies"},
+		ownLink: ownToolPages + "computer-use",
 	},
 	{
-		wire: "retrieval", names: []string{"retrieval"}, search: true,
+		at: atVertex, wire: "retrieval", names: []string{"retrieval"}, search: true,
 		options: []string{"vertexAiSearch", "vertexRagStore", "externalApi", "disableAttribution"},
 		link:    groundingPage + "grounding-with-vertex-ai-search",
 	},
 	{
-		wire: "parallelAiSearch", names: []string{"parallel_ai_search"}, search: true,
+		at: atVertex, wire: "parallelAiSearch", names: []string{"parallel_ai_search"}, search: true,
 		options: []string{"apiKey", "customConfigs", "enableZeroDataRetention"},
 		link:    groundingPage + "grounding-with-parallel",
 	},
 	{
-		wire: "exaAiSearch", names: []string{"exa_ai_search"}, search: true,
+		at: atVertex, wire: "exaAiSearch", names: []string{"exa_ai_search"}, search: true,
 		options: []string{"apiKey", "customConfigs"},
 		link:    "https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/Tool",
+	},
+	{
+		at: atOwn, wire: "fileSearch", names: []string{"file_search"}, search: true,
+		own:     []string{"fileSearchStoreNames", "metadataFilter", "topK"},
+		ownLink: ownToolPages + "file-search",
 	},
 }
 
@@ -109,5 +143,27 @@ var schemaWords = []string{
 	"type", "properties", "required", "additionalProperties", "$schema", "description", "title", "strict", "name",
 }
 
-// takes reports whether the tool has the option, in either case style.
-func (t *platformTool) takes(name string) bool { return slices.Contains(t.options, camel(name)) }
+// takes reports whether the tool has the option, in either case style, at the
+// vendor's own service or else on Vertex AI.
+func (t *platformTool) takes(own bool, name string) bool {
+	if own {
+		return slices.Contains(t.own, camel(name))
+	}
+	return slices.Contains(t.options, camel(name))
+}
+
+// platformTool returns the row that a type or a function's name asks for, where
+// the model is, or nil.
+func (m *Model) platformTool(name string) *platformTool {
+	t := findPlatformTool(name)
+	if t == nil || t.at == atBoth || (t.at == atOwn) == m.Own {
+		return t
+	}
+	return nil
+}
+
+// mcpServers is a tool of the vendor's own service that is a list, and can be
+// asked for in the platform's own form alone.
+//
+// Source: https://ai.google.dev/api/caching#Tool
+var mcpServers = &platformTool{at: atOwn, wire: "mcpServers"}

@@ -9,7 +9,8 @@ import (
 
 // sentinelSignature stands in for a thought signature that the client lost.
 //
-// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures
+// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures and
+// https://ai.google.dev/gemini-api/docs/thought-signatures
 const sentinelSignature = "skip_thought_signature_validator"
 
 // signatures is the memory of one provider.
@@ -35,13 +36,16 @@ func (p *Engine) SignatureStats() providers.SignatureStats {
 }
 
 // issuer names who can read a signature that the model gives: a family of
-// models, for one project at one platform. Signatures of others are never looked
-// at.
+// models, for one project at one platform, or with the key of one catalog entry
+// at the vendor's own service. Signatures of others are never looked at.
 func (in *request) issuer() string {
 	if in.issuedBy != "" {
 		return in.issuedBy
 	}
 	project := in.target.ProjectID
+	if in.model.Own {
+		project = in.target.Slug
+	}
 	if in.model.Resource != "" {
 		project = in.model.Resource // of a tuned model, which is the project's own
 	}

@@ -11,6 +11,8 @@ type Usage struct {
 	// the traffic type.
 	Counted     bool
 	TrafficType string
+	// ServiceTier is the class of service at the vendor's own service.
+	ServiceTier string
 }
 
 // Modalities are the tokens of a list of ModalityTokenCount, by modality.
@@ -43,6 +45,8 @@ func (u *Usage) decode(r *jsonx.Reader) {
 			u.CandidatesDetails.decode(r)
 		case "trafficType":
 			u.TrafficType = enum(r, trafficNumbers, "ON_DEMAND")
+		case "serviceTier":
+			u.ServiceTier = enum(r, nil, "standard")
 		default:
 			r.Skip()
 		}

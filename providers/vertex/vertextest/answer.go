@@ -317,11 +317,11 @@ func callID(body []byte, i int) string {
 // envelope returns a response with the members that are the same in each chunk.
 func (x *exchange) envelope() generateResponse {
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(nil, x.server.serial()))
-	return generateResponse{
-		ModelVersion: x.servedModel(),
-		CreateTime:   time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"),
-		ResponseID:   base64.RawURLEncoding.EncodeToString(sum[:17]),
+	r := generateResponse{ModelVersion: x.servedModel(), ResponseID: base64.RawURLEncoding.EncodeToString(sum[:17])}
+	if !x.target.direct {
+		r.CreateTime = time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")
 	}
+	return r
 }
 
 // servedModel is the name under which an answer is given.

@@ -22,12 +22,15 @@ func checkCount(x *exchange) error {
 
 // countTokens counts what the request would cost as a prompt.
 func countTokens(x *exchange) (response, error) {
-	size := promptTally(&x.req)
+	size, characters := promptTally(&x.req), 0
+	if !x.target.direct {
+		characters = billable(&x.req)
+	}
 	return jsonResponse(struct {
 		TotalTokens             int             `json:"totalTokens,omitempty"`
 		TotalBillableCharacters int             `json:"totalBillableCharacters,omitempty"`
 		PromptTokensDetails     []modalityCount `json:"promptTokensDetails,omitempty"`
-	}{size.total(), billable(&x.req), size.details()})
+	}{size.total(), characters, size.details()})
 }
 
 // billable counts the characters of the texts, without white space.

@@ -1,5 +1,6 @@
 // Package vertextest emulates the chat surfaces of the Vertex AI platform: Gemini,
-// Claude, the models that speak OpenAI's language, and endpoints of users.
+// Claude, the models that speak OpenAI's language, and endpoints of users. It also
+// answers for the Gemini API, which has Gemini in Google's own service.
 //
 // It is to this platform what [net/http/httptest] is to HTTP: tests, examples
 // and newcomers run against it with no credentials and no network. A [Server]
@@ -41,6 +42,9 @@
 //     shared hosts, and GET of the endpoint tells its own.
 //   - /v1/chat/completions: OpenAI's own API, with the token as API key. It has
 //     every model but those whose names begin with no-such-model.
+//   - /v1beta/models and /v1beta/tunedModels: the Gemini API, Google's own service,
+//     with a key in x-goog-api-key: answers, streams, counts and vectors. It has
+//     no explicit caches here.
 //
 // Faults that a model finds come in the model's envelope; those of the platform,
 // such as a missing token, an unknown model or a quota, in Google's.

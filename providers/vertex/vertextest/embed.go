@@ -115,6 +115,10 @@ func (x *exchange) embedJob() (*embedJob, error) {
 	if err := x.checkRefused(v); err != nil {
 		return nil, err
 	}
+	v, body, err := x.adapt(v)
+	if err != nil {
+		return nil, err
+	}
 	if !x.cfg.withoutChecks {
 		if err := checkValue(embedMessages[x.target.verb], v); err != nil {
 			return nil, err
@@ -126,15 +130,15 @@ func (x *exchange) embedJob() (*embedJob, error) {
 	}
 	switch x.target.verb {
 	case "predict":
-		err = j.readPredict(x.body)
+		err = j.readPredict(body)
 	case "embedContent":
 		var b embedBody
-		if err = strictly(x.body, &b, false); err == nil {
+		if err = strictly(body, &b, false); err == nil {
 			err = j.readContent(&b)
 		}
 	default:
 		var batch batchBody
-		if err = strictly(x.body, &batch, false); err == nil {
+		if err = strictly(body, &batch, false); err == nil {
 			for i := range batch.Requests {
 				if err = j.readContent(&batch.Requests[i]); err != nil {
 					break

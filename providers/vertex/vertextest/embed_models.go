@@ -76,6 +76,9 @@ func (x *exchange) findEmbedder() (embedFacts, error) {
 		if !ok || rest != "" && !versionSuffix.MatchString(rest) || f.publisher != x.target.publisher || !f.where.serves(x.target.location) {
 			continue
 		}
+		if x.target.direct && strings.HasPrefix(f.name, "gemini-") {
+			f = directEmbedder(f)
+		}
 		if f.verb != verb {
 			return f, invalid("%s is not supported for model %s.", x.target.verb, x.target.model)
 		}

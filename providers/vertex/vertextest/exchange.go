@@ -28,6 +28,7 @@ type exchange struct {
 	facts  modelFacts
 	rules  generation
 	silent bool      // the answer has to be empty
+	tier   string    // serviceTier of a call to the Gemini API
 	cached *cache    // the explicit cache in use
 	expire time.Time // when it is to end from now on
 
@@ -125,6 +126,9 @@ func (x *exchange) check() error {
 }
 
 func (x *exchange) checkToken() error {
+	if x.target.direct {
+		return x.checkKey()
+	}
 	token := bearer(x.header)
 	switch {
 	case x.cfg.withoutAuth:
@@ -162,6 +166,9 @@ func (x *exchange) decodeRequest(message string) error {
 	if err := x.checkRefused(v); err != nil {
 		return err
 	}
+	if v, x.body, err = x.adapt(v); err != nil {
+		return err
+	}
 	if !x.cfg.withoutChecks {
 		if err := checkValue(message, v); err != nil {
 			return err
@@ -187,6 +194,9 @@ func (x *exchange) findModel() error {
 		return notFound(x.target)
 	}
 	x.facts, x.rules = facts, generationOf(facts.version)
+	if x.target.direct { // which has one schema for all generations
+		x.rules.callIDs, x.rules.jsonSchemas = true, true
+	}
 	for _, models := range x.cfg.withoutIDs {
 		if models.include(x.target.model, facts.name) {
 			x.rules.callIDs = false

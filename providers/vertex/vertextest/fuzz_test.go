@@ -39,6 +39,11 @@ func FuzzGenerate(f *testing.F) {
 		if got := do(t, s, r); got.status >= http.StatusInternalServerError {
 			t.Fatalf("status %d: %s", got.status, got.body)
 		}
+		for _, method := range []string{known + ":generateContent", known + ":countTokens", "gemini-embedding-001:batchEmbedContents"} {
+			if got := postDirect(t, s, method, "k", body); got.status != http.StatusOK && got.status != http.StatusBadRequest {
+				t.Fatalf("the Gemini API: status %d: %s", got.status, got.body)
+			}
+		}
 		s.Reset()
 		unchecked.Reset()
 	})

@@ -19,6 +19,7 @@ type target struct {
 	named     string // the model in the body, on the endpoint that all share
 	verb      string
 
+	direct bool   // the path is of the Gemini API, not of Vertex AI
 	caches bool   // the path is of explicit caches
 	cache  string // the id of one
 	own    bool   // the path is of Anthropic's own API
@@ -52,6 +53,9 @@ func projectNumber(project string) string {
 
 // resource returns the resource name the platform uses in messages.
 func (t target) resource() string {
+	if t.direct {
+		return t.directName()
+	}
 	if t.publisher == "" {
 		return t.place() + "/endpoints/" + t.model
 	}
@@ -186,7 +190,10 @@ func parseOwnPath(path string) (target, bool) {
 	if path == openaiPath {
 		return target{version: "v1", model: openaiServer, verb: chatVerb}, true
 	}
-	return parseClaudePath(path)
+	if t, ok := parseClaudePath(path); ok {
+		return t, true
+	}
+	return parseDirect(path)
 }
 
 // parsePath reads a resource path with a verb, or that of a cache, whose verb is

@@ -52,6 +52,9 @@ func unknownNameText(name, parent string) string {
 
 // notFound returns the 404 for a model that doesn't exist at its place.
 func notFound(t target) error {
+	if t.direct {
+		return directNotFound(t)
+	}
 	return &statusError{Code: http.StatusNotFound, Status: "NOT_FOUND", Message: fmt.Sprintf(
 		"Publisher Model `%s` was not found or your project does not have access to it. Please ensure you are using a valid model version. For more information, see: https://cloud.google.com/vertex-ai/generative-ai/docs/learn/model-versions",
 		t.resource())}

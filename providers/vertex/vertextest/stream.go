@@ -28,7 +28,7 @@ func (a answer) chunks(x *exchange, whole generateResponse) []generateResponse {
 			if delta.Content != nil {
 				shown.addVisible(delta.Content.Parts)
 			}
-			one.UsageMetadata = usage{TrafficType: whole.UsageMetadata.TrafficType}
+			one.UsageMetadata = usage{TrafficType: whole.UsageMetadata.TrafficType, ServiceTier: whole.UsageMetadata.ServiceTier}
 			if x.rules.runningUsage {
 				one.UsageMetadata = usageOf(x, shown, answer{thoughts: a.thoughts})
 			}

@@ -1,6 +1,7 @@
 package vertextest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -19,6 +20,7 @@ type usage struct {
 	TotalTokenCount         int             `json:"totalTokenCount,omitempty"`
 	CachedContentTokenCount int             `json:"cachedContentTokenCount,omitempty"`
 	TrafficType             string          `json:"trafficType,omitempty"`
+	ServiceTier             string          `json:"serviceTier,omitempty"` // at the Gemini API, in place of the type
 	PromptTokensDetails     []modalityCount `json:"promptTokensDetails,omitempty"`
 	CacheTokensDetails      []modalityCount `json:"cacheTokensDetails,omitempty"`
 	CandidatesTokensDetails []modalityCount `json:"candidatesTokensDetails,omitempty"`
@@ -140,6 +142,9 @@ func usageOf(x *exchange, answered tally, a answer) usage {
 		CandidatesTokensDetails: answered.details(),
 		ToolUsePromptTokenCount: a.toolUse,
 		ThoughtsTokenCount:      a.thoughts,
+	}
+	if x.target.direct {
+		u.TrafficType, u.ServiceTier = "", cmp.Or(x.tier, "standard")
 	}
 	if a.toolUse > 0 {
 		u.ToolUseDetails = []modalityCount{{"TEXT", a.toolUse}}

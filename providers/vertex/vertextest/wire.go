@@ -103,7 +103,7 @@ type generateResponse struct {
 	PromptFeedback *promptFeedback `json:"promptFeedback,omitempty"`
 	UsageMetadata  usage           `json:"usageMetadata"`
 	ModelVersion   string          `json:"modelVersion"`
-	CreateTime     string          `json:"createTime"`
+	CreateTime     string          `json:"createTime,omitempty"`
 	ResponseID     string          `json:"responseId"`
 }
 

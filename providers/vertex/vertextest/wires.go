@@ -147,6 +147,9 @@ func (x *exchange) checkPermission() error {
 	}
 	for _, names := range x.cfg.denied {
 		if names.include(x.target.called(), x.target.model) {
+			if x.target.direct {
+				return directDenied(x.target)
+			}
 			return denied("aiplatform.endpoints.predict", x.target.resource())
 		}
 	}
