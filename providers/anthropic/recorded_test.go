@@ -62,7 +62,7 @@ func recordings(t *testing.T) []*recording {
 			list = append(list, x)
 		}
 	}
-	if t.Logf("%d exchanges", len(list)); len(list) == 0 {
+	if t.Logf("replayed %d exchanges with the service", len(list)); len(list) == 0 {
 		t.Errorf("no exchange with the service in %s", dir)
 	}
 	return list
@@ -174,7 +174,7 @@ func TestRecordedRequests(t *testing.T) {
 		})
 		compared++
 	}
-	t.Logf("%d requests", compared)
+	t.Logf("replayed %d requests to the service", compared)
 }
 
 // plainBody decodes a body and takes the choices out in which two that mean the

@@ -57,7 +57,7 @@ func recordings(t *testing.T, kind string) []*recording {
 			list = append(list, x)
 		}
 	}
-	if t.Logf("%d exchanges", len(list)); len(list) == 0 {
+	if t.Logf("replayed %d exchanges with the service", len(list)); len(list) == 0 {
 		t.Errorf("no recording of kind %s in %s", kind, dir)
 	}
 	return list
