@@ -101,3 +101,25 @@ func TestADirectProviderWantsItsKey(t *testing.T) {
 		t.Errorf("%v, want one about api_key", err)
 	}
 }
+
+// TestGeminisThinkingIsTheSameEverywhere has the Anthropic schema tell Gemini's
+// thinking alike on Vertex AI and on the Gemini API: with the conversation's own
+// mark, since no signature of it is of use to who sends it back.
+func TestGeminisThinkingIsTheSameEverywhere(t *testing.T) {
+	client, srv := directly(t, catalog.Entry{Slug: "own", Provider: "google", APIKey: "AIza"})
+	ask := func(model string) string {
+		srv.ScriptFor("gemini-2.5-flash", vertextest.JSON(200, `{"candidates":[{"finishReason":"STOP","content":{"role":"model",`+
+			`"parts":[{"text":"Hm.","thought":true,"thoughtSignature":"c2ln"},{"text":"Hi."}]}}]}`))
+		answer, err := client.Messages.Create(t.Context(), []byte(`{"model":"`+model+`","max_tokens":4000,`+
+			`"thinking":{"type":"enabled","budget_tokens":2000},"messages":[{"role":"user","content":"Hello"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, content, _ := strings.Cut(string(answer.Body), `"content":`)
+		content, _, _ = strings.Cut(content, `,"stop_reason"`)
+		return content
+	}
+	if own, platform := ask("@own/gemini-2.5-flash"), ask("gemini-2.5-flash"); own != platform || !strings.Contains(own, `"thinking":"Hm."`) {
+		t.Errorf("%s\nwant\n%s", own, platform)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/b650d4bf/gateway/internal/messages"
 	"github.com/b650d4bf/gateway/internal/pipeline"
 	"github.com/b650d4bf/gateway/providers"
+	"github.com/b650d4bf/gateway/providers/google"
 )
 
 // MessagesService speaks the Anthropic schema: bodies of POST /v1/messages and
@@ -134,7 +135,13 @@ func (c *Client) messageTokens(ctx context.Context, call *pipeline.Settings, req
 // signsThinking reports whether the signatures of an answer's thinking are of
 // use to who sends it back. Gemini's are not: it is not sent its own thinking.
 func (c *Client) signsThinking(m *Meta) bool {
-	return m.Provider != c.platform.Name() || c.platform.Publisher(m.Model) != "google"
+	switch m.Provider {
+	case google.Name:
+		return false
+	case c.platform.Name():
+		return c.platform.Publisher(m.Model) != "google"
+	}
+	return true
 }
 
 // MessageStream is a streamed answer in events. Range over Events, or pull with

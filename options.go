@@ -64,7 +64,8 @@ type SignatureStats = providers.SignatureStats
 // WithSignatureMemory bounds the memory from which a tool call gets its thought
 // signature again, when the conversation comes back without it: many OpenAI
 // clients drop members that they do not know, and strict compliance hides them.
-// It is on by default.
+// It is on by default. The bounds are those of each platform that signs: Vertex
+// AI and the Gemini API.
 func WithSignatureMemory(m SignatureMemory) ClientOption {
 	return clientOption(func(cfg *clientConfig) error {
 		if m.Entries < 0 || m.Bytes < 0 || m.TTL < 0 {
@@ -77,7 +78,7 @@ func WithSignatureMemory(m SignatureMemory) ClientOption {
 
 // SignatureStats returns the counts of the client's memory of thought
 // signatures. Views of a client share it.
-func (c *Client) SignatureStats() SignatureStats { return c.platform.SignatureStats() }
+func (c *Client) SignatureStats() SignatureStats { return c.engine.SignatureStats() }
 
 func isLabelPrefix(s string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyz"

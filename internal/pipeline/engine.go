@@ -117,6 +117,29 @@ func unknownProvider(entry *catalog.Entry) error {
 // Sources returns the token sources, which end with the engine.
 func (e *Engine) Sources() *Sources { return &e.sources }
 
+// SignatureStats adds up what the providers tell of thought signatures.
+func (e *Engine) SignatureStats() providers.SignatureStats {
+	var sum providers.SignatureStats
+	for _, p := range e.providers {
+		signer, ok := p.(interface {
+			SignatureStats() providers.SignatureStats
+		})
+		if !ok {
+			continue
+		}
+		s := signer.SignatureStats()
+		sum.Entries += s.Entries
+		sum.Bytes += s.Bytes
+		sum.Stored += s.Stored
+		sum.Evicted += s.Evicted
+		sum.Expired += s.Expired
+		sum.Restored += s.Restored
+		sum.Missed += s.Missed
+		sum.Sentinels += s.Sentinels
+	}
+	return sum
+}
+
 // Close refuses further calls and releases what the engine keeps. Calls under
 // way go on. It is idempotent.
 func (e *Engine) Close() error {

@@ -17,8 +17,8 @@ import (
 	"github.com/b650d4bf/gateway/providers"
 )
 
-// providerName is the provider's id in a catalog.
-const providerName = "anthropic"
+// Name is the provider's id in a catalog.
+const Name = "anthropic"
 
 // DefaultMaxResponse is the most bytes of an answer that are read, decompressed:
 // for a stream, of one event.
@@ -60,7 +60,7 @@ func New(cfg Config) *Provider {
 }
 
 // Name returns "anthropic".
-func (p *Provider) Name() string { return providerName }
+func (p *Provider) Name() string { return Name }
 
 // APIKeyHeader returns the header that carries the API key.
 func (p *Provider) APIKeyHeader() string { return keyHeader }

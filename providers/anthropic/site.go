@@ -36,7 +36,7 @@ var (
 	_ engine.Remedier = site{}
 )
 
-func (site) Name() string { return providerName }
+func (site) Name() string { return Name }
 
 // Model reads a model reference.
 func (site) Model(ref string) (engine.Model, error) { return parseModel(ref) }

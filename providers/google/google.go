@@ -17,8 +17,8 @@ import (
 	"github.com/b650d4bf/gateway/providers"
 )
 
-// providerName is the provider's id in a catalog.
-const providerName = "google"
+// Name is the provider's id in a catalog.
+const Name = "google"
 
 // DefaultMaxResponse is the most bytes of an answer that are read, decompressed:
 // for a stream, of one event.
@@ -75,7 +75,7 @@ func New(cfg Config) *Provider {
 }
 
 // Name returns "google".
-func (p *Provider) Name() string { return providerName }
+func (p *Provider) Name() string { return Name }
 
 // APIKeyHeader returns the header that the key is sent in.
 func (p *Provider) APIKeyHeader() string { return keyHeader }

@@ -34,7 +34,7 @@ var (
 	_ engine.Remedier      = site{}
 )
 
-func (site) Name() string { return providerName }
+func (site) Name() string { return Name }
 
 // Model reads a model reference without its slug:
 //
