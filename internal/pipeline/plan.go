@@ -20,6 +20,8 @@ type Plan struct {
 	again bool
 	// counts says that a target has a limit on tokens, so that calls are weighed.
 	counts bool
+	// scope parts the health and the use of the targets from those of other plans.
+	scope string
 }
 
 // leaf is a target of a plan, with the settings it inherits.
@@ -30,11 +32,17 @@ type leaf struct {
 }
 
 // NewPlan readies a config. A mistake in it is the config's own error.
-func NewPlan(c *config.Config) (*Plan, error) {
+func NewPlan(c *config.Config) (*Plan, error) { return newPlan(c, "") }
+
+// visitors is the scope of configs that HTTP clients bring along: what they make
+// of a target, by a short request_timeout say, must not cool it down for others.
+const visitors = "visitors "
+
+func newPlan(c *config.Config, scope string) (*Plan, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	p := &Plan{made: c}
+	p := &Plan{made: c, scope: scope}
 	root := c.Root()
 	tree, err := routing.Compile(p.node(&root, config.Settings{}))
 	if err != nil {
@@ -77,7 +85,7 @@ func (p *Plan) node(t *config.Target, above config.Settings) *routing.Node {
 func (p *Plan) leaf(t *config.Target, s config.Settings) *routing.Node {
 	l := &leaf{settings: s}
 	l.model, l.changes = paramsOf(&s)
-	n := &routing.Node{Name: t.Name, Key: identity(&s), Value: l}
+	n := &routing.Node{Name: t.Name, Key: p.scope + identity(&s), Value: l}
 	if r := s.Retry; r != nil {
 		n.Retry = routing.Policy{Attempts: r.Attempts, OnStatus: r.OnStatusCodes, IgnoreRetryAfter: !r.HonorsRetryAfter()}
 		if r.Backoff != nil {

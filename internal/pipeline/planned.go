@@ -83,7 +83,7 @@ func (e *Engine) plan(client, call *Settings) (*Plan, error) {
 	case call.Plan != nil:
 		return call.Plan, nil
 	case call.Config != nil:
-		return NewPlan(call.Config)
+		return newPlan(call.Config, visitors)
 	case call.ConfigID != "":
 		return e.planByID(client, call, call.ConfigID)
 	case client.Plan != nil || client.ConfigID == "":

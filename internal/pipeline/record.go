@@ -24,6 +24,7 @@ type recorder struct {
 	route     route // where the call goes, once that is known
 	strict    bool  // what the answer is projected to
 	planned   bool  // a plan keeps the trail
+	begun     bool  // a stream has given something out
 }
 
 // newRecorder returns a recorder of an operation on a model, with the metadata
@@ -137,6 +138,7 @@ func (r *recorder) answer(c *providers.ChatCompletion) {
 }
 
 func (r *recorder) firstChunk(c *providers.ChatCompletionChunk) {
+	r.begun = true
 	r.record.FirstChunk = time.Since(r.record.Start)
 	r.record.ResponseID, r.record.ResponseModel = c.ID, c.Model
 	if c.Meta != nil {
@@ -194,7 +196,7 @@ func (r *recorder) fail(err error) error {
 		e.Provider = r.record.Meta.Provider
 	}
 	switch m := &r.record.Meta; {
-	case r.planned && !r.begun(): // the trail says it
+	case r.planned && !r.begun: // the trail says it
 	case len(m.Attempts) > 0 && e.Code != providers.ErrCanceled: // broken on the way
 		m.Attempts = slices.Clone(m.Attempts) // the first chunk shares them
 		m.Attempts[len(m.Attempts)-1].Code = e.Code
@@ -205,9 +207,6 @@ func (r *recorder) fail(err error) error {
 	r.record.Err = withoutAnswer(e)
 	return e
 }
-
-// begun reports whether a stream has given something out.
-func (r *recorder) begun() bool { return r.record.FirstChunk > 0 }
 
 // withoutAnswer is what observers see of an error: they see no answer.
 func withoutAnswer(e *providers.Error) *providers.Error {
