@@ -20,6 +20,8 @@ type Plan struct {
 	again bool
 	// counts says that a target has a limit on tokens, so that calls are weighed.
 	counts bool
+	// guards are the names of the guards that targets name.
+	guards []string
 }
 
 // leaf is a target of a plan, with the settings it inherits.
@@ -34,7 +36,7 @@ func NewPlan(c *config.Config) (*Plan, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	p := &Plan{made: c}
+	p := &Plan{made: c, guards: c.GuardNames()}
 	root := c.Root()
 	tree, err := routing.Compile(p.node(&root, config.Settings{}))
 	if err != nil {
