@@ -295,3 +295,26 @@ func TestEmbeddingsWarnOfTheGuardsOfAConfig(t *testing.T) {
 		t.Errorf("warnings %+v", w)
 	}
 }
+
+func TestViewsKeepTheirGuardsApart(t *testing.T) {
+	none := func(name string) gateway.Option { return gateway.WithGuards(requestOnly(finds(name, "bad", ""))) }
+	synctest.Test(t, func(t *testing.T) {
+		client, srv := emulated(none("1"), none("2"), none("3")) // with room for one more
+		defer srv.Close()
+		defer client.Close()
+		left, errLeft := client.With(none("left"))
+		right, errRight := client.With(none("right"))
+		if errLeft != nil || errRight != nil {
+			t.Fatal(errLeft, errRight)
+		}
+		for name, c := range map[string]*gateway.Client{"": client, ", left request deny": left, ", right request deny": right} {
+			answer, err := c.Chat.Completions.Create(t.Context(), prompted(""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want, got := "1 request deny, 2 request deny, 3 request deny"+name, verdicts(answer.Meta.Guards); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		}
+	})
+}

@@ -26,9 +26,11 @@ type Guard struct {
 	Mode GuardMode
 	// Request judges a request. Nil judges none.
 	Request func(ctx context.Context, req *ChatCompletionRequest) (*ChatCompletionRequest, error)
-	// Answer judges the answer to req, with all that strict compliance hides. Nil
-	// judges none. Where it changes a message's text and leaves the text of the
-	// ContentBlocks as it was, the blocks get the new text too.
+	// Answer judges the answer to req, with all that strict compliance hides; its
+	// Meta is not complete yet. Nil judges none. Where it changes a message's
+	// content and leaves the text of the ContentBlocks as it was, the blocks get the
+	// new text too, and log probabilities that it leaves are taken out. Thinking,
+	// tool calls, audio and grounding are for the guard to change.
 	Answer func(ctx context.Context, req *ChatCompletionRequest, answer *ChatCompletion) (*ChatCompletion, error)
 }
 

@@ -26,13 +26,13 @@ func sayings(out *providers.ChatCompletion) []saying {
 
 // blockText is the text of the blocks, without their thinking.
 func blockText(blocks []providers.ContentPart) string {
-	text := ""
+	var text strings.Builder
 	for i := range blocks {
 		if blocks[i].Type == providers.PartText {
-			text += blocks[i].Text
+			text.WriteString(blocks[i].Text)
 		}
 	}
-	return text
+	return text.String()
 }
 
 // replaced returns the answer of a guard in the place of out. What it cost and how
@@ -67,11 +67,11 @@ func replaced(out, other *providers.ChatCompletion, before []saying) *providers.
 func retold(m *providers.Message, thoughts bool) []providers.ContentPart {
 	text := m.Content.Text()
 	if thoughts {
-		thinking := ""
+		var thinking strings.Builder
 		for i := range m.ContentBlocks {
-			thinking += m.ContentBlocks[i].Thinking
+			thinking.WriteString(m.ContentBlocks[i].Thinking)
 		}
-		if rest, ok := strings.CutPrefix(text, thinking); ok && thinking != "" {
+		if rest, ok := strings.CutPrefix(text, thinking.String()); ok && thinking.Len() > 0 {
 			text = strings.TrimPrefix(rest, thoughtEnd)
 		}
 	}
