@@ -141,6 +141,19 @@ func TestGuardsThatReturnWhatCannotBeUsed(t *testing.T) {
 	}
 }
 
+func TestGuardsSeeNoRequestThatIsWrongAnyway(t *testing.T) {
+	asked := false
+	client, srv := emulated(gateway.WithGuards(gateway.Guard{Name: "g", Request: func(_ context.Context, r *gateway.ChatCompletionRequest) (*gateway.ChatCompletionRequest, error) {
+		asked = true
+		return r, nil
+	}}))
+	defer srv.Close()
+	defer client.Close()
+	if _, err := answerTo(t, client, &gateway.ChatCompletionRequest{Model: first}, false); !errors.Is(err, gateway.ErrInvalidRequest) || asked {
+		t.Errorf("error %v, asked %v", err, asked)
+	}
+}
+
 func TestGuardsMayChooseAnotherModel(t *testing.T) {
 	client, srv := emulated(gateway.WithGuards(gateway.Guard{Name: "g", Request: func(_ context.Context, r *gateway.ChatCompletionRequest) (*gateway.ChatCompletionRequest, error) {
 		own := *r
@@ -174,7 +187,8 @@ func TestACallThatEndsWhileAGuardJudges(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				client, srv := emulated(gateway.WithGuards(tt.guard))
+				var ended gateway.Record
+				client, srv := emulated(gateway.WithGuards(tt.guard), gateway.WithObserver(&watch{end: func(r gateway.Record) { ended = r }}))
 				defer srv.Close()
 				defer client.Close()
 				ctx, cancel := tt.ctx(t.Context())
@@ -183,6 +197,9 @@ func TestACallThatEndsWhileAGuardJudges(t *testing.T) {
 				var e *gateway.Error
 				if !errors.As(err, &e) || e.Code != tt.code || e.Sent != tt.sent {
 					t.Errorf("error %v", err)
+				}
+				if v := ended.Meta.Guards; len(v) != 1 || v[0].Denied || v[0].Err == nil {
+					t.Errorf("verdicts %+v", v)
 				}
 			})
 		})

@@ -50,10 +50,16 @@ func TestGuardsThatDenyHoldStreamsBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		opened = time.Since(begin)
-		if n := len(s.Meta().Guards); n != 0 && opened < time.Second {
-			t.Errorf("%d verdicts before the end", n)
+		known := s.Meta().Guards
+		list = listen(t, s, begin)
+		if meta = s.Meta(); opened > time.Second {
+			if d := cmp.Diff(verdicts(meta.Guards), verdicts(known)); d != "" {
+				t.Errorf("what was known when it began (-want +got)\n%s", d)
+			}
+		} else if len(known) != 0 {
+			t.Errorf("verdicts before the end: %s", verdicts(known))
 		}
-		return listen(t, s, begin), opened, s.Meta()
+		return list, opened, meta
 	}
 	synctest.Test(t, func(t *testing.T) {
 		plain, _, _ := paced(t)
@@ -204,7 +210,19 @@ func TestAStreamThatBreaksWhileItIsHeldBack(t *testing.T) {
 	}
 }
 
-// The observer of a stream that was closed early is not asked.
+func TestAStreamThatBreaksIsNotJudged(t *testing.T) {
+	var ended gateway.Record
+	client, srv := emulated(gateway.WithGuards(answerOnly(finds("g", "one", gateway.GuardObserve))), gateway.WithObserver(&watch{end: func(r gateway.Record) { ended = r }}))
+	defer srv.Close()
+	defer client.Close()
+	srv.Script(vertextest.Text("one two three four five six seven eight nine ten").CutAfterEvents(2))
+	_, err := answerTo(t, client, prompted(""), true)
+	if !errors.Is(err, gateway.ErrStreamCut) || len(ended.Meta.Guards) != 0 {
+		t.Errorf("error %v, verdicts %s", err, verdicts(ended.Meta.Guards))
+	}
+}
+
+// A guard that observes is not asked of a stream that was closed early.
 func TestAStreamThatIsClosedIsNotJudged(t *testing.T) {
 	client, srv := emulated(gateway.WithGuards(answerOnly(finds("g", "bad", gateway.GuardObserve))))
 	defer srv.Close()

@@ -144,6 +144,10 @@ func TestGuards(t *testing.T) {
 			warnings: []string{"the guard g, which observes, found fault with the answer"},
 		},
 		{
+			name: "a request that a config's guard denies", named: []gateway.Guard{finds("g", "bad", "")}, config: to(first, `"guards":[{"name":"g"}]`), prompt: "a bad one",
+			want: "guard_denied: the guard g denied the request", verdicts: "g request deny denied", took: time.Second,
+		},
+		{
 			name: "another target, where the config names the status", named: []gateway.Guard{answerOnly(finds("g", "bad", ""))}, script: twice,
 			config: over446(`{"name":"g"}`), want: "a good one", asked: first + " Hello, " + second + " Hello",
 			verdicts: "g answer deny denied targets[0]", took: time.Second,

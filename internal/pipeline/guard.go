@@ -13,10 +13,9 @@ import (
 
 // panel is the guards of one place, which is a client with its call, or a target.
 type panel struct {
-	list     []providers.Guard
-	log      *guardLog
-	target   string // the target's place in the config
-	provider string // that answered
+	list   []providers.Guard
+	log    *guardLog
+	target string // the target's place in the config
 }
 
 // newPanel returns the guards of a client and a call, nil for none.
@@ -100,7 +99,7 @@ func judged[T any](ctx context.Context, p *panel, g *providers.Guard, stage prov
 	case !denies(g):
 		return given, nil
 	case err != nil:
-		return nil, p.refusal(ctx, g, stage, err)
+		return nil, refusal(ctx, g, stage, err)
 	case v.Changed:
 		return other, nil
 	}
@@ -117,9 +116,9 @@ func (p *panel) verdict(g *providers.Guard, stage providers.GuardStage) provider
 
 // refusal is the error of a guard that denies. One that was interrupted has not
 // judged.
-func (p *panel) refusal(ctx context.Context, g *providers.Guard, stage providers.GuardStage, err error) error {
+func refusal(ctx context.Context, g *providers.Guard, stage providers.GuardStage, err error) error {
 	out := &providers.Error{
-		Code: providers.ErrGuardDenied, Provider: p.provider, Sent: stage == providers.GuardAnswer,
+		Code: providers.ErrGuardDenied, Sent: stage == providers.GuardAnswer,
 		Message: "the guard " + g.Name + " denied the " + string(stage), Err: err,
 	}
 	if end := ctx.Err(); end != nil {
@@ -208,7 +207,6 @@ func (e *Engine) guardedChat(ctx context.Context, rec *recorder, client, call *S
 	if err != nil {
 		return nil, err
 	}
-	p.provider = rec.route.target.Provider
 	shown, err := p.answer(ctx, req, out)
 	if err != nil {
 		rec.answer(out) // it was billed
@@ -231,7 +229,6 @@ func (e *Engine) guardedStream(ctx context.Context, rec *recorder, client, call 
 	if err != nil {
 		return opened{}, err
 	}
-	p.provider = rec.route.target.Provider
 	o, whole, err := p.stream(ctx, req, o)
 	if err != nil && whole != nil {
 		rec.answer(whole)
@@ -273,9 +270,9 @@ func (e *Engine) targetGuards(rec *recorder) *targetGuards {
 }
 
 // panel returns the guards of the target that a try is about.
-func (g *targetGuards) panel(at *route, t *routing.Try) *panel {
+func (g *targetGuards) panel(t *routing.Try) *panel {
 	l, _ := t.Leaf.Value.(*leaf) // every leaf has one
-	p := &panel{log: g.log, target: t.Attempt.Target, provider: at.target.Provider}
+	p := &panel{log: g.log, target: t.Attempt.Target}
 	for _, ref := range l.settings.Guards {
 		one := *g.engine.guards[ref.Name] // the plan was checked
 		one.Mode = providers.GuardMode(ref.Mode)
@@ -315,7 +312,7 @@ func (e *Engine) completed(rec *recorder, plan *Plan) askChat[*providers.ChatCom
 	}
 	guards := e.targetGuards(rec)
 	return func(ctx context.Context, at *route, req *providers.ChatCompletionRequest, t *routing.Try) (*providers.ChatCompletion, error) {
-		p := guards.panel(at, t)
+		p := guards.panel(t)
 		req, err := guards.request(ctx, p, t, req)
 		if err != nil {
 			return nil, err
@@ -336,7 +333,7 @@ func (e *Engine) beginner(rec *recorder, plan *Plan) askChat[opened] {
 	}
 	guards := e.targetGuards(rec)
 	return func(ctx context.Context, at *route, req *providers.ChatCompletionRequest, t *routing.Try) (opened, error) {
-		p := guards.panel(at, t)
+		p := guards.panel(t)
 		req, err := guards.request(ctx, p, t, req)
 		if err != nil {
 			return opened{}, err
