@@ -110,7 +110,8 @@ func (s *ChatStream) Chunks() iter.Seq2[*ChatCompletionChunk, error] {
 func (s *ChatStream) Collect() (*ChatCompletion, error) { return s.stream.Collect() }
 
 // Meta says what the gateway did for the answer. It is complete at the stream's
-// end; the warnings are there from the beginning.
+// end; the warnings are there from the beginning, but for those of guards that
+// observe the answer.
 func (s *ChatStream) Meta() Meta { return s.stream.Meta() }
 
 // Close ends the stream and releases its connection. It is idempotent, and
@@ -223,6 +224,7 @@ const (
 	ErrContextLength    = providers.ErrContextLength
 	ErrOneToolOnly      = providers.ErrOneToolOnly
 	ErrContentFilter    = providers.ErrContentFilter
+	ErrGuardDenied      = providers.ErrGuardDenied
 	ErrAuthentication   = providers.ErrAuthentication
 	ErrPermission       = providers.ErrPermission
 	ErrRateLimited      = providers.ErrRateLimited
@@ -275,6 +277,7 @@ const (
 	WarnSignature     = providers.WarnSignature
 	WarnDroppedBlock  = providers.WarnDroppedBlock
 	WarnSchemaChanged = providers.WarnSchemaChanged
+	WarnGuard         = providers.WarnGuard
 )
 
 // SystemMessage is a system turn; its content is a string or a list of parts.

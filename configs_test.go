@@ -137,12 +137,12 @@ func (s *configScenario) run(stream bool) func(*testing.T) {
 	}
 }
 
-func answerTo(t *testing.T, client *gateway.Client, req *gateway.ChatCompletionRequest, stream bool) (*gateway.ChatCompletion, error) {
+func answerTo(t *testing.T, client *gateway.Client, req *gateway.ChatCompletionRequest, stream bool, opts ...gateway.RequestOption) (*gateway.ChatCompletion, error) {
 	t.Helper()
 	if !stream {
-		return client.Chat.Completions.Create(t.Context(), req)
+		return client.Chat.Completions.Create(t.Context(), req, opts...)
 	}
-	s, err := client.Chat.Completions.CreateStream(t.Context(), req)
+	s, err := client.Chat.Completions.CreateStream(t.Context(), req, opts...)
 	if err != nil {
 		return nil, err
 	}

@@ -123,7 +123,8 @@ func New(opts ...ClientOption) (*Client, error) {
 	cfg.platform.ConnectTimeout = cfg.settings.Timeouts.Connect
 	platform := vertex.New(cfg.platform)
 	engine := pipeline.New(slices.Concat([]Provider{platform}, cfg.direct(), cfg.providers)...)
-	err := cfg.addCredentials(engine.Sources())
+	engine.AddGuards(cfg.guards)
+	err := errors.Join(cfg.addCredentials(engine.Sources()), engine.CheckPlan(cfg.settings.Plan))
 	if cfg.settings.Catalog != nil {
 		err = errors.Join(err, engine.CheckCatalog(cfg.settings.Catalog))
 	}
@@ -153,6 +154,7 @@ func (c *Client) With(opts ...Option) (*Client, error) {
 	for _, o := range opts {
 		errs = append(errs, o.applyRequest(settings))
 	}
+	errs = append(errs, c.engine.CheckPlan(settings.Plan))
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
@@ -204,6 +206,7 @@ type clientConfig struct {
 	platform    vertex.Config
 	providers   []Provider
 	prompts     PromptLibrary
+	guards      []Guard
 }
 
 // option sets a setting that clients and calls share.

@@ -27,6 +27,7 @@ const (
 	ErrContextLength    Code = "context_length_exceeded" // more tokens than the model takes
 	ErrOneToolOnly      Code = "one_tool_only"           // the model takes one kind of tool at a time
 	ErrContentFilter    Code = "content_filter"          // the prompt was blocked
+	ErrGuardDenied      Code = "guard_denied"            // a guard of the client's or a config's refused it
 	ErrAuthentication   Code = "authentication_failed"   // no valid credentials
 	ErrPermission       Code = "permission_denied"       // valid credentials without the right
 	ErrRateLimited      Code = "rate_limit_exceeded"     // too many requests, or no capacity
@@ -59,6 +60,7 @@ var codeFacts = map[Code]struct {
 	ErrContextLength:    {"invalid_request_error", 400, false},
 	ErrOneToolOnly:      {"invalid_request_error", 400, false},
 	ErrContentFilter:    {"invalid_request_error", 400, false},
+	ErrGuardDenied:      {"invalid_request_error", 446, false}, // of its own, so that on_status_codes can name it alone
 	ErrAuthentication:   {"authentication_error", 401, false},
 	ErrPermission:       {"permission_error", 403, false},
 	ErrRateLimited:      {"rate_limit_error", 429, true},
@@ -111,7 +113,8 @@ type Error struct {
 }
 
 // Error returns the code, the member at fault, the message and, unless the
-// message has it, the cause.
+// message has it, the cause. The cause of an [ErrGuardDenied] is left out, since
+// it may quote what it judged.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(string(e.Code))
@@ -126,7 +129,7 @@ func (e *Error) Error() string {
 			b.WriteString(": " + s)
 		}
 	}
-	if e.Err != nil && !strings.Contains(e.Message, e.Err.Error()) {
+	if e.Err != nil && e.Code != ErrGuardDenied && !strings.Contains(e.Message, e.Err.Error()) {
 		b.WriteString(": " + e.Err.Error())
 	}
 	return b.String()

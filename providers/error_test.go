@@ -36,6 +36,7 @@ func codeRows() map[providers.Code]codeRow {
 		providers.ErrCacheNotFound:    {"invalid_request_error", 404, false},
 		providers.ErrOneToolOnly:      {"invalid_request_error", 400, false},
 		providers.ErrContentFilter:    {"invalid_request_error", 400, false},
+		providers.ErrGuardDenied:      {"invalid_request_error", 446, false},
 		providers.ErrAuthentication:   {"authentication_error", 401, false},
 		providers.ErrPermission:       {"permission_error", 403, false},
 		providers.ErrRateLimited:      {"rate_limit_error", 429, true},

@@ -21,6 +21,9 @@ type Meta struct {
 	// Attempts is the trail of this answer, in order: requests, and targets that
 	// were passed over.
 	Attempts []Attempt
+	// Guards are the verdicts of the guards that were asked, in order, those on
+	// targets that failed included.
+	Guards []GuardVerdict
 }
 
 // Attempt is one request to one target, or why there was none.

@@ -18,6 +18,7 @@ var errorTypes = map[providers.Code]string{
 	providers.ErrOneToolOnly:      "invalid_request_error",
 	providers.ErrContextLength:    "invalid_request_error",
 	providers.ErrContentFilter:    "invalid_request_error",
+	providers.ErrGuardDenied:      "invalid_request_error",
 	providers.ErrClosed:           "invalid_request_error",
 	providers.ErrProviderNotFound: "not_found_error",
 	providers.ErrModelNotFound:    "not_found_error",

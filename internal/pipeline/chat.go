@@ -14,13 +14,14 @@ import (
 func (e *Engine) Chat(ctx context.Context, client, call *Settings, req *providers.ChatCompletionRequest) (*providers.ChatCompletion, error) {
 	rec := newRecorder(client, call, opChat, req.Model, metadataOf(req))
 	ctx = rec.start(ctx)
-	out, err := e.chat(ctx, rec, client, call, req)
+	out, err := e.guardedChat(ctx, rec, client, call, req)
 	if err != nil {
 		err = rec.fail(err)
 		rec.end()
 		return nil, err
 	}
 	rec.answer(out)
+	rec.verdicts()
 	out.Meta = rec.record.Meta
 	rec.end()
 	if rec.strict {
@@ -38,7 +39,7 @@ func (e *Engine) chat(ctx context.Context, rec *recorder, client, call *Settings
 		if err := e.check(req); err != nil {
 			return nil, err
 		}
-		op := chatRequest(req, completed)
+		op := chatRequest(req, e.completed(rec, plan))
 		return planned(ctx, e, rec, client, call, plan, &op)
 	}
 	if err := e.prepare(ctx, rec, client, call, req); err != nil {
@@ -101,7 +102,7 @@ func (e *Engine) ChatStream(ctx context.Context, client, call *Settings, req *pr
 }
 
 func (e *Engine) chatStream(ctx context.Context, rec *recorder, client, call *Settings, req *providers.ChatCompletionRequest) (*Stream, error) {
-	o, err := e.openStream(ctx, rec, client, call, req)
+	o, err := e.guardedStream(ctx, rec, client, call, req)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +122,7 @@ func (e *Engine) openStream(ctx context.Context, rec *recorder, client, call *Se
 		if err := e.check(req); err != nil {
 			return opened{}, err
 		}
-		op := chatRequest(req, beginner(plan.again))
+		op := chatRequest(req, e.beginner(rec, plan))
 		op.stream = true
 		return planned(ctx, e, rec, client, call, plan, &op)
 	}

@@ -76,10 +76,18 @@ func embeddingRequest(req *providers.EmbeddingRequest, progress func(done, total
 		ask: func(ctx context.Context, at *route, req *providers.EmbeddingRequest, t *routing.Try) (*providers.EmbeddingResponse, error) {
 			at.target.Progress = progress
 			out, err := embed(ctx, at, req)
-			if err == nil && out.Usage != nil {
+			if err != nil {
+				return nil, err
+			}
+			if out.Usage != nil {
 				t.Used(out.Usage.TotalTokens)
 			}
-			return out, err
+			if l, ok := t.Leaf.Value.(*leaf); ok && len(l.settings.Guards) > 0 {
+				out.Meta.Warnings = append(out.Meta.Warnings, providers.Warning{
+					Code: providers.WarnUnsupported, Param: "config.guards", Message: "guards judge chat completions: none was asked about the embeddings",
+				})
+			}
+			return out, nil
 		},
 	}
 }

@@ -21,14 +21,15 @@ type Engine struct {
 	fallback  string // the provider of settings that name none
 	sources   Sources
 	router    *routing.Router
-	plans     sync.Map // of *Plan, by the id of the config
+	plans     sync.Map                    // of *Plan, by the id of the config
+	guards    map[string]*providers.Guard // that configs name
 	closed    atomic.Bool
 }
 
 // New returns an engine with the given providers; the first one serves settings
 // that name none.
 func New(list ...providers.Provider) *Engine {
-	e := &Engine{providers: make(map[string]providers.Provider, len(list)), router: routing.New(routing.Config{})}
+	e := &Engine{providers: make(map[string]providers.Provider, len(list)), router: routing.New(routing.Config{}), guards: map[string]*providers.Guard{}}
 	for _, p := range list {
 		if e.fallback == "" {
 			e.fallback = p.Name()
@@ -53,7 +54,7 @@ func (e *Engine) CheckCatalog(c catalog.Catalog) error {
 	if list, ok := c.(catalog.Configs); ok {
 		for _, id := range list.Configs() {
 			if one, err := list.Config(id); err == nil {
-				errs = append(errs, e.checkTargets("configs."+id, c, one))
+				errs = append(errs, e.checkTargets("configs."+id, c, one), e.checkGuards("configs."+id, one))
 			}
 		}
 	}

@@ -22,6 +22,8 @@ type Plan struct {
 	counts bool
 	// scope parts the health and the use of the targets from those of other plans.
 	scope string
+	// guards are the names of the guards that targets name.
+	guards []string
 }
 
 // leaf is a target of a plan, with the settings it inherits.
@@ -42,7 +44,7 @@ func newPlan(c *config.Config, scope string) (*Plan, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	p := &Plan{made: c, scope: scope}
+	p := &Plan{made: c, scope: scope, guards: c.GuardNames()}
 	root := c.Root()
 	tree, err := routing.Compile(p.node(&root, config.Settings{}))
 	if err != nil {

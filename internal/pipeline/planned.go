@@ -76,9 +76,9 @@ func planned[Q, T any](ctx context.Context, e *Engine, rec *recorder, client, ca
 	return out.value, nil
 }
 
-// plan returns the plan of a call, nil for none. The call's config takes the
+// choose returns the plan of a call, nil for none. The call's config takes the
 // place of the client's.
-func (e *Engine) plan(client, call *Settings) (*Plan, error) {
+func (e *Engine) choose(client, call *Settings) (*Plan, error) {
 	switch {
 	case call.Plan != nil:
 		return call.Plan, nil

@@ -21,10 +21,11 @@ type recorder struct {
 	logger    *zap.Logger
 	ctx       context.Context // the call's, as the observers made it
 	record    providers.Record
-	route     route // where the call goes, once that is known
-	strict    bool  // what the answer is projected to
-	planned   bool  // a plan keeps the trail
-	begun     bool  // a stream has given something out
+	route     route     // where the call goes, once that is known
+	strict    bool      // what the answer is projected to
+	planned   bool      // a plan keeps the trail
+	begun     bool      // a stream has given something out
+	guards    *guardLog // nil when there are none
 }
 
 // newRecorder returns a recorder of an operation on a model, with the metadata
@@ -145,6 +146,7 @@ func (r *recorder) firstChunk(c *providers.ChatCompletionChunk) {
 		r.warnings(c.Meta.Warnings)
 	}
 	r.attempt(nil)
+	r.verdicts()
 	c.Meta = new(r.record.Meta)
 }
 
@@ -197,6 +199,7 @@ func (r *recorder) fail(err error) error {
 	}
 	switch m := &r.record.Meta; {
 	case r.planned && !r.begun: // the trail says it
+	case e.Code == providers.ErrGuardDenied: // the target did well
 	case len(m.Attempts) > 0 && e.Code != providers.ErrCanceled: // broken on the way
 		m.Attempts = slices.Clone(m.Attempts) // the first chunk shares them
 		m.Attempts[len(m.Attempts)-1].Code = e.Code
@@ -255,6 +258,7 @@ func whole(err error) error {
 
 func (r *recorder) end() {
 	r.record.Duration = time.Since(r.record.Start)
+	r.verdicts()
 	for _, list := range r.observers {
 		for _, o := range list {
 			o.CallEnd(r.ctx, r.record)
@@ -282,10 +286,17 @@ func (r *recorder) log() {
 		fields = append(fields, zap.Int64("prompt_tokens", u.PromptTokens),
 			zap.Int64("completion_tokens", u.CompletionTokens), zap.Int64("total_tokens", u.TotalTokens))
 	}
+	if names := r.denied(); len(names) > 0 {
+		fields = append(fields, zap.Strings("guards_denied", names))
+	}
 	if e, ok := errors.AsType[*providers.Error](rec.Err); ok {
+		cause := e.Err
+		if e.Code == providers.ErrGuardDenied {
+			cause = nil // it may quote what it judged
+		}
 		r.logger.Warn(operations[rec.Operation]+" failed", append(fields,
 			zap.String("code", string(e.Code)), zap.String("param", e.Param), zap.Int("status", e.StatusCode),
-			zap.Bool("sent", e.Sent), zap.NamedError("cause", e.Err))...)
+			zap.Bool("sent", e.Sent), zap.NamedError("cause", cause))...)
 		return
 	}
 	r.logger.Info(operations[rec.Operation], fields...)

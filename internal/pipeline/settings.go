@@ -7,6 +7,7 @@ package pipeline
 import (
 	"maps"
 	"net/http"
+	"slices"
 
 	"cloud.google.com/go/auth"
 	"go.uber.org/zap"
@@ -62,6 +63,8 @@ type Settings struct {
 	Prompt *providers.RenderedPrompt
 	// Progress is told of inputs that have their vectors; nil tells nobody.
 	Progress func(done, total int)
+	// Guards judge the request and the answer, in order.
+	Guards []providers.Guard
 	// Observers are told of the call.
 	Observers []providers.Observer
 	// Logger gets one entry for each call; nil logs nothing.
@@ -73,6 +76,7 @@ func (s *Settings) Clone() *Settings {
 	out := *s
 	out.Metadata = maps.Clone(s.Metadata)
 	out.Header = s.Header.Clone()
+	out.Guards = slices.Clone(s.Guards)
 	out.Observers = append([]providers.Observer(nil), s.Observers...)
 	return &out
 }

@@ -60,6 +60,8 @@ var Rules = []Rule{
 	// A blocked prompt stays blocked; another model may see it differently, which
 	// is for the config to want.
 	{providers.ErrContentFilter, 0, Never, IfNamed, false},
+	// So does what a guard denied.
+	{providers.ErrGuardDenied, 0, Never, IfNamed, false},
 	// What is used up comes back in hours: the target is as good as down.
 	{providers.ErrQuotaExceeded, 0, Never, Ask, true},
 	// Found on this side, before anything was sent.

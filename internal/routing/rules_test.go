@@ -41,6 +41,8 @@ func TestWhatEachFailureLeadsTo(t *testing.T) {
 
 		{providers.ErrContentFilter, 0, true, verdict{no, no, no, yes, no}},
 		{providers.ErrContentFilter, 400, false, verdict{no, no, no, yes, no}},
+		{providers.ErrGuardDenied, 0, false, verdict{no, no, no, yes, no}},
+		{providers.ErrGuardDenied, 0, true, verdict{no, no, no, yes, no}},
 		{providers.ErrInvalidRequest, 0, false, verdict{no, no, no, yes, no}},
 		{providers.ErrInvalidConfig, 0, false, verdict{no, no, no, yes, no}},
 		{providers.ErrProviderNotFound, 0, false, verdict{no, no, no, yes, no}},
