@@ -105,7 +105,7 @@ func embed(ctx context.Context, at *route, req *providers.EmbeddingRequest) (*pr
 
 // vectors notes what came back, and lays the provider's warnings into the meta.
 func (r *recorder) vectors(a *providers.EmbeddingResponse) {
-	r.record.Meta.Warnings = a.Meta.Warnings
+	r.warnings(a.Meta.Warnings)
 	r.record.ResponseModel = r.route.target.Model
 	if a.Usage != nil && (r.logger != nil || len(r.observers[0])+len(r.observers[1]) > 0) {
 		r.record.Usage = &providers.Usage{PromptTokens: a.Usage.PromptTokens, TotalTokens: a.Usage.TotalTokens}

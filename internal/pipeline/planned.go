@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -17,6 +18,7 @@ type request[Q, T any] struct {
 	req    Q
 	model  string
 	stream bool
+	free   bool                            // it uses no tokens
 	encode func() ([]byte, error)          // the request, as JSON
 	decode func([]byte) (Q, string, error) // the changed request and its model
 	rename func(model string) Q            // the request for another model
@@ -25,9 +27,10 @@ type request[Q, T any] struct {
 
 // landed is an answer with the target that gave it.
 type landed[T any] struct {
-	value  T
-	route  *route
-	strict bool
+	value    T
+	route    *route
+	strict   bool
+	warnings []providers.Warning // of the config
 }
 
 // planned sends a call where a plan says. Each target gets a translation of its
@@ -35,17 +38,20 @@ type landed[T any] struct {
 func planned[Q, T any](ctx context.Context, e *Engine, rec *recorder, client, call *Settings, p *Plan, op *request[Q, T]) (T, error) {
 	v := &view{metadata: rec.record.Metadata, header: call.Incoming, encode: op.encode}
 	c := routing.Call{View: v, Stream: op.stream}
-	if p.counts {
+	if p.counts && !op.free {
 		c.Tokens = v.tokens()
 	}
-	total := timeouts(client.Timeouts, call.Timeouts).Total
-	if total > 0 && !op.stream {
+	whole, total := ctx, timeouts(client.Timeouts, call.Timeouts).Total
+	if total > 0 { // queues and pauses included
 		limited, cancel := context.WithTimeout(ctx, total)
 		defer cancel()
 		ctx = limited
 	}
 	try := func(ctx context.Context, t *routing.Try) (landed[T], error) {
 		var out landed[T]
+		if op.stream {
+			ctx = whole // it is used after the last target was found
+		}
 		l, _ := t.Leaf.Value.(*leaf) // every leaf has one
 		own := l.over(client, call, op.stream)
 		if left := total - time.Since(rec.record.Start); total > 0 {
@@ -63,17 +69,41 @@ func planned[Q, T any](ctx context.Context, e *Engine, rec *recorder, client, ca
 		to.Labels = labels(client, &own, rec.record.Metadata)
 		t.Attempt.Provider, t.Attempt.Slug, t.Attempt.Model = to.Provider, to.Slug, to.Model
 		out.value, err = op.ask(ctx, out.route, req, t)
+		out.warnings = l.warnings
 		return out, err
 	}
 	rec.planned = true
 	out, err := routing.Run(ctx, e.router, p.tree, &c, &rec.record.Meta.Attempts, try)
+	rec.walked(&c, err == nil)
 	if err != nil {
 		rec.asked()
 		return out.value, err
 	}
 	rec.route, rec.strict = *out.route, out.strict
 	rec.routed()
+	rec.warnings(out.warnings)
 	return out.value, nil
+}
+
+// walked notes what part the features of a plan had in the call.
+func (r *recorder) walked(c *routing.Call, answered bool) {
+	m := &r.record.Meta
+	m.Fallback, m.LoadBalance = providers.FeatureStatus(c.FellBack), providers.FeatureStatus(c.Balanced)
+	for i := range m.Attempts {
+		a := &m.Attempts[i]
+		if a.Skipped != "" {
+			continue
+		}
+		if a.Retry > 0 {
+			m.Retry = providers.RetryFailed
+		}
+		if answered && a.Code == "" {
+			if a.Retry > 0 {
+				m.Retry = providers.RetryStatus(a.Retry + 1)
+			}
+			return
+		}
+	}
 }
 
 // plan returns the plan of a call, nil for none. The call's config takes the
@@ -184,14 +214,28 @@ func changed[Q, T any](l *leaf, op *request[Q, T], v *view) (req Q, model string
 		if err != nil {
 			return req, "", err
 		}
-		if data, err = config.Apply(data, &l.settings); err != nil {
-			return req, "", err
+		if data, err = config.Apply(data, &l.settings); err == nil {
+			req, model, err = op.decode(data)
 		}
-		return op.decode(data)
+		return req, model, wrongParams(err)
 	case l.model != "":
 		return op.rename(l.model), l.model, nil
 	}
 	return op.req, op.model, nil
+}
+
+// wrongParams says that the params of a target make a request of no use of one
+// that was good.
+func wrongParams(err error) error {
+	if err == nil {
+		return nil
+	}
+	out := &providers.Error{Code: providers.ErrInvalidConfig, Param: "config", Err: err}
+	out.Message = "the params of the target make an invalid request: " + err.Error()
+	if e, ok := errors.AsType[*providers.Error](err); ok {
+		out.Param, out.Message = e.Param, "the params of the target make an invalid request: "+e.Message
+	}
+	return out
 }
 
 // view is what the conditions of a config see of a call.

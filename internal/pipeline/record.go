@@ -24,6 +24,7 @@ type recorder struct {
 	route     route // where the call goes, once that is known
 	strict    bool  // what the answer is projected to
 	planned   bool  // a plan keeps the trail
+	begun     bool  // a stream has given something out
 }
 
 // newRecorder returns a recorder of an operation on a model, with the metadata
@@ -137,7 +138,7 @@ func (r *recorder) answer(c *providers.ChatCompletion) {
 }
 
 func (r *recorder) firstChunk(c *providers.ChatCompletionChunk) {
-	r.record.FirstChunk = time.Since(r.record.Start)
+	r.begun, r.record.FirstChunk = true, time.Since(r.record.Start)
 	r.record.ResponseID, r.record.ResponseModel = c.ID, c.Model
 	if c.Meta != nil {
 		r.warnings(c.Meta.Warnings)
@@ -194,20 +195,23 @@ func (r *recorder) fail(err error) error {
 		e.Provider = r.record.Meta.Provider
 	}
 	switch m := &r.record.Meta; {
-	case r.planned && !r.begun(): // the trail says it
+	case r.planned && !r.begun: // the trail says it
 	case len(m.Attempts) > 0 && e.Code != providers.ErrCanceled: // broken on the way
 		m.Attempts = slices.Clone(m.Attempts) // the first chunk shares them
 		m.Attempts[len(m.Attempts)-1].Code = e.Code
 	case len(m.Attempts) == 0 && e.Provider != "":
 		r.attempt(e)
 	}
+	if m := &r.record.Meta; m.Retry > 0 {
+		m.Retry = providers.RetryFailed // the stream broke that a retry had opened
+	}
 	e.Attempts = r.record.Meta.Attempts
 	r.record.Err = withoutAnswer(e)
+	if r.strict && e.Partial != nil {
+		projectCompletion(e.Partial)
+	}
 	return e
 }
-
-// begun reports whether a stream has given something out.
-func (r *recorder) begun() bool { return r.record.FirstChunk > 0 }
 
 // withoutAnswer is what observers see of an error: they see no answer.
 func withoutAnswer(e *providers.Error) *providers.Error {
@@ -274,6 +278,8 @@ func (r *recorder) log() {
 		zap.String("provider", rec.Meta.Provider), zap.String("slug", rec.Meta.Slug),
 		zap.String("model", first(rec.Meta.Model, rec.Model)), zap.Bool("stream", rec.Stream),
 		zap.Duration("duration", rec.Duration), zap.String("cache_status", string(rec.Meta.CacheStatus)),
+		zap.Stringer("retry_status", rec.Meta.Retry), zap.Stringer("fallback_status", rec.Meta.Fallback),
+		zap.Stringer("loadbalance_status", rec.Meta.LoadBalance),
 		zap.String("finish_reason", rec.FinishReason), zap.Int("warnings", len(rec.Meta.Warnings)),
 	}
 	if rec.Prompt != "" {
