@@ -114,7 +114,7 @@ func (e *Engine) countTokens(ctx context.Context, rec *recorder, client, call *S
 		}
 		op := chatRequest(req, counted)
 		op.free = true
-		return planned(ctx, e, rec, client, call, plan, &op)
+		return planned(ctx, e, rec, client, call, plan, op)
 	}
 	if err := e.prepare(ctx, rec, client, call, req); err != nil {
 		return nil, err
