@@ -80,6 +80,8 @@ func TestConfigOverHTTP(t *testing.T) {
 			asked: "first first first", want: "OK; one; attempts=3; target=vertex-ai/gemini-2.5-flash"},
 		{name: "targets that were passed over are not counted", config: fallback(to(first, limits(`"tokens_per_minute":1`)), to(second)), script: one,
 			asked: "second", want: "OK; two; attempts=1; target=vertex-ai/gemini-3-flash"},
+		{name: "targets that can't be reached are not counted", config: fallbackOn("404", at("@nobody"), to(second)), script: one,
+			asked: "second", want: "OK; two; attempts=1; target=vertex-ai/gemini-3-flash"},
 		{name: "the call's provider over the config's", config: at("@eu"), header: []string{"X-Gateway-Provider", "@us"}, script: one,
 			asked: "first(p-us/us-east5)", want: "OK; one; attempts=1; target=@us/gemini-2.5-flash"},
 		{name: "strictness of the config", config: `{"strict_compliance":false}`, rendered: true, script: script(first, vertextest.Thought("hm", "one")),

@@ -193,7 +193,7 @@ func TestConfigTimeouts(t *testing.T) {
 			asked:  "first@0s", saw: "one, and much more than that to say@6s; - ok"},
 		{name: "a stream is bound by the call's limit up to its end", config: to(first), stream: true, calls: within(5 * time.Second),
 			script: script(first, text("one, and much more than that to say").Paced(2*time.Second)),
-			asked:  "first@0s", saw: "!timeout, sent@5s; - timeout"},
+			asked:  "first@0s", saw: `!timeout, sent, partial "one, and much more than that to"@5s; - timeout`},
 	})
 }
 

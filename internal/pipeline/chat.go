@@ -283,7 +283,7 @@ func (s *Stream) Collect() (*providers.ChatCompletion, error) {
 		}
 		if err != nil {
 			_ = s.Close()
-			return nil, err
+			return nil, s.withPartial(err, &acc)
 		}
 	}
 	out := acc.Completion()
@@ -292,6 +292,27 @@ func (s *Stream) Collect() (*providers.ChatCompletion, error) {
 		projectCompletion(out)
 	}
 	return out, nil
+}
+
+// withPartial returns the error with what had come of the answer.
+func (s *Stream) withPartial(err error, acc *providers.Accumulator) error {
+	e, ok := errors.AsType[*providers.Error](err)
+	if !ok || e.Partial != nil {
+		return err
+	}
+	part := acc.Completion()
+	if len(part.Choices) == 0 {
+		return err
+	}
+	if s.strict {
+		projectCompletion(part)
+	}
+	own := *e // observers have the other one
+	own.Partial = part
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = &own
+	return s.err
 }
 
 // end records the end of the stream once, and returns how it ended.

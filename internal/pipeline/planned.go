@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -74,7 +75,7 @@ func planned[Q, T any](ctx context.Context, e *Engine, rec *recorder, client, ca
 	}
 	rec.route, rec.strict = *out.route, out.strict
 	rec.routed()
-	rec.warnings(out.warnings)
+	rec.warnings(slices.Clone(out.warnings)) // the plan's serve every call
 	return out.value, nil
 }
 

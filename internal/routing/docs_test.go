@@ -49,7 +49,8 @@ Some of it can be said otherwise:
 
 A stream has begun with its first output: text, a tool call, an image, audio or a finish reason. Up to then, thoughts and all else are held back where the
 config has another try to make, so that a failure is mended as that of a whole answer, and nothing is said twice. From then on a failure is the
-stream's: a typed error with what had come in ` + "`Error.Partial`" + `, and no retry and no fallback. A config with one target and no retries holds nothing back.
+stream's: a typed error, and no retry and no fallback. ` + "`Error.Partial`" + ` has what had come, unless the config has one try to make and the caller takes the
+chunks itself; such a config holds nothing back.
 
 ` + "`request_timeout`" + ` bounds a stream up to its first byte, and a whole answer up to its end. The limit of the whole call bounds both up to their end. A stream
 holds its place within ` + "`concurrency`" + ` until it has ended or was closed.
