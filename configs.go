@@ -14,14 +14,19 @@ type Config = config.Config
 // path.
 func ParseConfig(data []byte) (*Config, error) { return config.Parse(data) }
 
-// WithConfig sends calls where the config says: chat completions, prompts and
-// embeddings. A call's config takes the place of the client's. What it needs is
-// made here, so that a client, or a view of one with [Client.With], is the place
-// for a config that serves many calls.
+// WithConfig sends calls where the config says: chat completions, counts of their
+// tokens, prompts and embeddings. A call's config takes the place of the client's.
+// What it needs is made here, so that a client, or a view of one with
+// [Client.With], is the place for a config that serves many calls.
 //
 // A provider and a place that a call itself names win over the config's, and
 // [WithStrictCompliance] of a call over strict_compliance. The limit of
-// [WithTimeouts] for the whole call bounds all targets together.
+// [WithTimeouts] for the whole call bounds all targets together: tries, pauses and
+// queues.
+//
+// The calls of [CacheService] take no notice of configs, since a cached content is
+// where it was made: they go where the other options say. A config's cache member
+// has no effect in this version, which a [Warning] beside the answer says.
 func WithConfig(c *Config) Option {
 	return option(func(s *pipeline.Settings) error {
 		if c == nil {

@@ -203,7 +203,7 @@ func (d *dialogue) check(model string, warnings []gateway.Warning) {
 	requests := d.platform.Requests()
 	body := requests[len(requests)-1].Body
 	family := familyOf(model)
-	sent := scripts[family](d.t, body)
+	sent := transcripts[family](d.t, body)
 	at := fmt.Sprintf("request %d, to %s", d.asked, model)
 	if diff := cmp.Diff(scriptOf(d.t, d.messages), sent.lines); diff != "" {
 		d.t.Errorf("%s: what was said (-want +got):\n%s", at, diff)
@@ -254,7 +254,7 @@ func (d *dialogue) foreign(family string) bool {
 }
 
 // checkSigned wants the family's own signatures to be there.
-func (d *dialogue) checkSigned(at, family, model string, sent *script) {
+func (d *dialogue) checkSigned(at, family, model string, sent *transcript) {
 	d.t.Helper()
 	switch family {
 	case "claude":

@@ -61,9 +61,9 @@ func (w *wiretap) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// script is a conversation as the body of a request has it, in the words of no
+// transcript is a conversation as the body of a request has it, in the words of no
 // family.
-type script struct {
+type transcript struct {
 	lines      []string
 	thinking   []string // text and signature
 	signatures []string // of each call
@@ -73,7 +73,7 @@ type script struct {
 }
 
 // say adds what somebody said; what one says in a row is one thing.
-func (s *script) say(who, what string) {
+func (s *transcript) say(who, what string) {
 	if what == "" {
 		return
 	}
@@ -86,7 +86,7 @@ func (s *script) say(who, what string) {
 }
 
 // call adds a call. Calls are told by their number, since ids change.
-func (s *script) call(t *testing.T, id, name, args, signature string) {
+func (s *transcript) call(t *testing.T, id, name, args, signature string) {
 	t.Helper()
 	s.lines = append(s.lines, fmt.Sprintf("call %d: %s %s", s.calls, name, compact(t, args)))
 	s.signatures = append(s.signatures, signature)
@@ -95,10 +95,10 @@ func (s *script) call(t *testing.T, id, name, args, signature string) {
 }
 
 // begin begins the turn of a model.
-func (s *script) begin() { s.open = nil }
+func (s *transcript) begin() { s.open = nil }
 
 // result adds the result of the call with the id.
-func (s *script) result(t *testing.T, id, text string) {
+func (s *transcript) result(t *testing.T, id, text string) {
 	t.Helper()
 	at := slices.Index(s.open, id)
 	if at < 0 {
@@ -113,7 +113,7 @@ func (s *script) result(t *testing.T, id, text string) {
 }
 
 // sorted puts the results of a turn in the order of the calls.
-func (s *script) sorted() script {
+func (s *transcript) sorted() transcript {
 	isResult := func(l string) bool { return strings.HasPrefix(l, "result ") }
 	for i := 0; i < len(s.lines); i++ {
 		end := i
@@ -143,7 +143,7 @@ func compact(t *testing.T, text string) string {
 // scriptOf is the conversation that the caller has.
 func scriptOf(t *testing.T, messages []gateway.Message) []string {
 	t.Helper()
-	var s script
+	var s transcript
 	for i := range messages {
 		m := &messages[i]
 		switch m.Role {
@@ -172,8 +172,8 @@ func scriptOf(t *testing.T, messages []gateway.Message) []string {
 	return s.sorted().lines
 }
 
-// scripts read the bodies of each family.
-var scripts = map[string]func(*testing.T, []byte) script{
+// transcripts read the bodies of each family.
+var transcripts = map[string]func(*testing.T, []byte) transcript{
 	"gemini": geminiScript, "claude": claudeScript, "open": openScript, "mistral": mistralScript,
 }
 
@@ -184,7 +184,7 @@ func decodeBody(t *testing.T, body []byte, into any) {
 	}
 }
 
-func geminiScript(t *testing.T, body []byte) script {
+func geminiScript(t *testing.T, body []byte) transcript {
 	t.Helper()
 	type part struct {
 		Text       string
@@ -204,7 +204,7 @@ func geminiScript(t *testing.T, body []byte) script {
 		}
 	}
 	decodeBody(t, body, &b)
-	var s script
+	var s transcript
 	for _, p := range b.SystemInstruction.Parts {
 		s.say("system", p.Text)
 	}
@@ -248,7 +248,7 @@ func plain(response json.RawMessage) string {
 
 var claudeID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-func claudeScript(t *testing.T, body []byte) script {
+func claudeScript(t *testing.T, body []byte) transcript {
 	t.Helper()
 	type block struct {
 		Type, Text, Thinking, Signature, ID, Name string
@@ -268,7 +268,7 @@ func claudeScript(t *testing.T, body []byte) script {
 		}
 	}
 	decodeBody(t, body, &b)
-	var s script
+	var s transcript
 	for _, p := range b.System {
 		s.say("system", p.Text)
 	}
@@ -304,18 +304,18 @@ func claudeScript(t *testing.T, body []byte) script {
 
 var mistralCall = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
 
-func mistralScript(t *testing.T, body []byte) script {
+func mistralScript(t *testing.T, body []byte) transcript {
 	t.Helper()
 	return chatScript(t, body, func(id string) bool { return mistralCall.MatchString(id) })
 }
 
-func openScript(t *testing.T, body []byte) script {
+func openScript(t *testing.T, body []byte) transcript {
 	t.Helper()
 	return chatScript(t, body, func(id string) bool { return id != "" })
 }
 
 // chatScript reads the OpenAI schema. Nothing of ours may be in it.
-func chatScript(t *testing.T, body []byte, isID func(string) bool) script {
+func chatScript(t *testing.T, body []byte, isID func(string) bool) transcript {
 	t.Helper()
 	for _, word := range []string{"signature", "content_blocks", `"type":"thinking"`, "reasoning_content"} {
 		if bytes.Contains(body, []byte(word)) {
@@ -334,7 +334,7 @@ func chatScript(t *testing.T, body []byte, isID func(string) bool) script {
 		}
 	}
 	decodeBody(t, body, &b)
-	var s script
+	var s transcript
 	for _, m := range b.Messages {
 		switch m.Role {
 		case "assistant":

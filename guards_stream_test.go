@@ -16,14 +16,14 @@ import (
 	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
 )
 
-// said is one chunk, and when it came.
-type said struct {
+// moment is one chunk, and when it came.
+type moment struct {
 	Text  string
 	After time.Duration
 }
 
 // listen reads a stream and says what came when, counted from begin.
-func listen(t *testing.T, s *gateway.ChatStream, begin time.Time) (list []said) {
+func listen(t *testing.T, s *gateway.ChatStream, begin time.Time) (list []moment) {
 	t.Helper()
 	for {
 		chunk, err := s.Recv()
@@ -33,13 +33,13 @@ func listen(t *testing.T, s *gateway.ChatStream, begin time.Time) (list []said) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, said{chunk.Choices[0].Delta.Content, time.Since(begin)})
+		list = append(list, moment{chunk.Choices[0].Delta.Content, time.Since(begin)})
 	}
 }
 
 func TestGuardsThatDenyHoldStreamsBack(t *testing.T) {
 	const text = "one two three four five six seven eight nine ten"
-	paced := func(t *testing.T, guards ...gateway.Guard) (list []said, opened time.Duration, meta gateway.Meta) {
+	paced := func(t *testing.T, guards ...gateway.Guard) (list []moment, opened time.Duration, meta gateway.Meta) {
 		client, srv := emulated(gateway.WithGuards(guards...))
 		defer srv.Close()
 		defer client.Close()
@@ -111,13 +111,13 @@ func TestNothingOfARewrittenAnswerIsLeft(t *testing.T) {
 		name string
 		ask  func() (string, error)
 	}{
-		{"chat", func() (string, error) { return text(answerTo(t, client, prompted(""), false)) }},
-		{"chat, streamed", func() (string, error) { return text(answerTo(t, client, prompted(""), true)) }},
+		{"chat", func() (string, error) { return allOf(answerTo(t, client, prompted(""), false)) }},
+		{"chat, streamed", func() (string, error) { return allOf(answerTo(t, client, prompted(""), true)) }},
 		{"chat with blocks", func() (string, error) {
-			return text(answerTo(t, client, prompted(""), false, gateway.WithStrictCompliance(false)))
+			return allOf(answerTo(t, client, prompted(""), false, gateway.WithStrictCompliance(false)))
 		}},
 		{"chat with blocks, streamed", func() (string, error) {
-			return text(answerTo(t, client, prompted(""), true, gateway.WithStrictCompliance(false)))
+			return allOf(answerTo(t, client, prompted(""), true, gateway.WithStrictCompliance(false)))
 		}},
 		{"messages", func() (string, error) {
 			answer, err := client.Messages.Create(t.Context(), []byte(body))
@@ -154,8 +154,8 @@ func TestNothingOfARewrittenAnswerIsLeft(t *testing.T) {
 	}
 }
 
-// text is all that an answer holds.
-func text(a *gateway.ChatCompletion, err error) (string, error) {
+// allOf is all that an answer holds.
+func allOf(a *gateway.ChatCompletion, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}

@@ -18,7 +18,7 @@ const page = "../docs/configs.md"
 const pageHead = `# Configs
 
 Generated from the table of members in [` + "`config`" + `](../config); ` + "`go test ./config -update`" + ` writes it anew. Editors can check a config against
-[its schema](../config/config.schema.json).
+[its schema](../config/config.schema.json). [What happens when](routing.md) a target fails is a page of its own.
 
 A config says where a request goes and what happens when that fails. It is a tree of targets: a node without targets is where a request goes, a node with
 targets has a strategy. A config without targets is itself the one target, and may hold nothing but settings:

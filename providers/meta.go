@@ -1,6 +1,9 @@
 package providers
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // Meta says what the gateway did for one answer. It rides beside the answer and
 // is no part of its JSON. A stream's Meta is complete at the stream's end.
@@ -24,6 +27,49 @@ type Meta struct {
 	// Guards are the verdicts of the guards that were asked, in order, those on
 	// targets that failed included.
 	Guards []GuardVerdict
+	// Retry says what became of the retries.
+	Retry RetryStatus
+	// Fallback and LoadBalance say whether the way of the call led through such a
+	// choice among several targets of its config, of which it may have needed one.
+	Fallback, LoadBalance FeatureStatus
+}
+
+// RetryStatus is the part that retries had in an answer. A positive one counts
+// the requests to the target that answered, the first one included.
+type RetryStatus int
+
+// The retry statuses without a success.
+const (
+	RetryNotTriggered RetryStatus = 0
+	RetryFailed       RetryStatus = -1 // the target that was asked again did not answer
+)
+
+// String returns the word for logs.
+func (s RetryStatus) String() string {
+	switch {
+	case s == RetryNotTriggered:
+		return "Not Triggered"
+	case s < 0:
+		return "Failed"
+	}
+	return "Success on " + strconv.Itoa(int(s)) + " tries"
+}
+
+// FeatureStatus says whether a call made use of a feature.
+type FeatureStatus bool
+
+// The feature statuses.
+const (
+	FeatureDisabled FeatureStatus = false
+	FeatureActive   FeatureStatus = true
+)
+
+// String returns the word for logs.
+func (s FeatureStatus) String() string {
+	if s {
+		return "Active"
+	}
+	return "Disabled"
 }
 
 // Attempt is one request to one target, or why there was none.

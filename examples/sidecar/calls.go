@@ -22,6 +22,7 @@ func (callLog) CallEnd(ctx context.Context, r gateway.Record) {
 	attrs := []slog.Attr{
 		slog.String("request_id", r.ID), slog.String("slug", r.Meta.Slug), slog.String("model", cmp.Or(r.Meta.Model, r.Model)),
 		slog.Bool("stream", r.Stream), slog.Duration("duration", r.Duration), slog.Int("warnings", len(r.Meta.Warnings)),
+		slog.String("retry", r.Meta.Retry.String()), slog.String("fallback", r.Meta.Fallback.String()), slog.String("loadbalance", r.Meta.LoadBalance.String()),
 	}
 	if r.Prompt != "" {
 		attrs = append(attrs, slog.String("prompt", r.Prompt), slog.String("prompt_version", r.PromptVersion))

@@ -3,8 +3,9 @@
 //	sidecar -catalog catalog.json -keys-file keys.txt
 //
 // Any OpenAI client then works with the base URL http://127.0.0.1:8787/v1 and
-// models such as "@slug/gemini-2.5-flash". The catalog's prompts are at
-// /v1/prompts/{id}/completions. GET /healthz answers without a key.
+// models such as "@slug/gemini-2.5-flash". The header x-gateway-config names a
+// config of the catalog, and its prompts are at /v1/prompts/{id}/completions. GET
+// /healthz answers without a key.
 //
 // SIGHUP reads the catalog again; a faulty one is reported and the old one stays
 // in use. SIGINT and SIGTERM let requests under way finish, for 10 seconds at

@@ -62,6 +62,7 @@ func start(t *testing.T, keys string) sidecar {
 func (s *sidecar) writeCatalog(t *testing.T, slug string) {
 	t.Helper()
 	writeFile(t, s.catalog, `{"providers":{"`+slug+`":{"provider":"vertex-ai","project_id":"p","region":"global","auth":"none","base_url":"`+s.platform+`"}},
+		"configs":{"main":{"provider":"@`+slug+`","strategy":{"mode":"fallback"},"targets":[{"override_params":{"model":"gemini-9-none"}},{}]}},
 		"prompts":{"greet":{"versions":{"1":{"request":{"model":"@`+slug+`/gemini-2.5-flash","messages":[{"role":"user","content":"Greet {{name}}."}]}}}}}}`)
 }
 
@@ -86,7 +87,13 @@ func (s *sidecar) greet(t *testing.T, key, body string) (int, string) {
 	return send(t, "POST", s.url+"/v1/prompts/greet@latest/completions", key, body)
 }
 
-func send(t *testing.T, method, url, key, body string) (int, string) {
+// planned asks where a config says, which is the catalog's by id, or one as JSON.
+func (s *sidecar) planned(t *testing.T, config string) (int, string) {
+	t.Helper()
+	return send(t, "POST", s.url+"/v1/chat/completions", "key-one", `{"model":"gemini-2.5-flash","messages":[{"role":"user","content":"Hello"}]}`, "x-gateway-config", config)
+}
+
+func send(t *testing.T, method, url, key, body string, header ...string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
@@ -94,6 +101,9 @@ func send(t *testing.T, method, url, key, body string) (int, string) {
 	}
 	if key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -122,6 +132,9 @@ func TestSidecar(t *testing.T) {
 		{"prompt without its variable", func() (int, string) { return s.greet(t, "key-one", `{}`) }, 400, `\"name\" is missing`},
 		{"prompt without key", func() (int, string) { return s.greet(t, "", `{}`) }, 401, "authentication_failed"},
 		{"chat without key", func() (int, string) { return s.chat(t, "vx", "", "") }, 401, "authentication_failed"},
+		{"config of the catalog", func() (int, string) { return s.planned(t, "main") }, 200, `"model":"gemini-2.5-flash"`},
+		{"config along with the call", func() (int, string) { return s.planned(t, `{"provider":"@vx"}`) }, 200, `"object":"chat.completion"`},
+		{"unknown config", func() (int, string) { return s.planned(t, "man") }, 400, `did you mean \"main\"?`},
 		{"unknown slug", func() (int, string) { return s.chat(t, "vy", "key-one", "") }, 404, "provider_not_found"},
 		{"unknown path", func() (int, string) { return send(t, "GET", s.url+"/v2", "key-one", "") }, 404, `"error"`},
 	}
@@ -155,6 +168,9 @@ func TestReload(t *testing.T) {
 	s.writeCatalog(t, "renamed")
 	hangUp(t)
 	s.await(t, "renamed")
+	if status, body := s.planned(t, "main"); status != 200 {
+		t.Errorf("the new catalog's config: status %d, body %s", status, body)
+	}
 	writeFile(t, s.catalog, "{")
 	hangUp(t)
 	if status, body := s.chat(t, "renamed", "key-one", ""); status != 200 {

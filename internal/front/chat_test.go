@@ -17,7 +17,7 @@ func TestChat(t *testing.T) {
 		Choices: []providers.Choice{{FinishReason: "stop", Message: providers.Message{Role: "assistant", Content: providers.TextContent("Hi ☺")}}},
 		Meta: providers.Meta{
 			RequestID: "r-1", Provider: "vertex-ai", Slug: "vx", Model: "m", CacheStatus: providers.CacheMiss,
-			Attempts: []providers.Attempt{{Code: providers.ErrServer}, {Skipped: providers.SkipCooldown}, {}}, Warnings: []providers.Warning{{Code: "c", Param: "p", Message: "mess"}},
+			Attempts: []providers.Attempt{{Provider: "vertex-ai", Code: providers.ErrServer}, {Code: providers.ErrInvalidConfig}, {Skipped: providers.SkipCooldown}, {}}, Warnings: []providers.Warning{{Code: "c", Param: "p", Message: "mess"}},
 		},
 	}}
 	res := ask(t, Config{}, b, "POST", chatPath, hello)

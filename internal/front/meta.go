@@ -59,11 +59,12 @@ func setMeta(h http.Header, m *providers.Meta) {
 	}
 }
 
-// requests counts what was sent: a trail also has the targets passed over.
+// requests counts what was sent: a trail also has the targets passed over, and
+// those that were not reached for a mistake in what they are told.
 func requests(trail []providers.Attempt) int {
 	n := 0
 	for i := range trail {
-		if trail[i].Skipped == "" {
+		if a := &trail[i]; a.Skipped == "" && (a.Provider != "" || a.Code == "") {
 			n++
 		}
 	}

@@ -39,8 +39,7 @@ func (e *Engine) chat(ctx context.Context, rec *recorder, client, call *Settings
 		if err := e.check(req); err != nil {
 			return nil, err
 		}
-		op := chatRequest(req, e.completed(rec, plan))
-		return planned(ctx, e, rec, client, call, plan, &op)
+		return planned(ctx, e, rec, client, call, plan, chatRequest(req, e.completed(rec, plan)))
 	}
 	if err := e.prepare(ctx, rec, client, call, req); err != nil {
 		return nil, err
@@ -124,7 +123,7 @@ func (e *Engine) openStream(ctx context.Context, rec *recorder, client, call *Se
 		}
 		op := chatRequest(req, e.beginner(rec, plan))
 		op.stream = true
-		return planned(ctx, e, rec, client, call, plan, &op)
+		return planned(ctx, e, rec, client, call, plan, op)
 	}
 	if err := e.prepare(ctx, rec, client, call, req); err != nil {
 		return opened{}, err
@@ -163,21 +162,24 @@ func begin(ctx context.Context, at *route, req *providers.ChatCompletionRequest,
 // chatRequest is a chat completion that a plan sends.
 func chatRequest[T any](req *providers.ChatCompletionRequest, ask func(context.Context, *route, *providers.ChatCompletionRequest, *routing.Try) (T, error)) request[*providers.ChatCompletionRequest, T] {
 	return request[*providers.ChatCompletionRequest, T]{
-		req: req, model: req.Model, ask: ask,
-		encode: func() ([]byte, error) { return req.AppendJSON(nil) },
-		rename: func(model string) *providers.ChatCompletionRequest {
-			own := *req
-			own.Model = model
-			return &own
-		},
-		decode: func(data []byte) (*providers.ChatCompletionRequest, string, error) {
-			own := new(providers.ChatCompletionRequest)
-			if err := own.UnmarshalJSON(data); err != nil {
-				return nil, "", err
-			}
-			return own, own.Model, own.Validate()
-		},
+		req: req, model: req.Model, encode: encodeChat, decode: decodeChat, rename: renameChat, ask: ask,
 	}
+}
+
+func encodeChat(req *providers.ChatCompletionRequest) ([]byte, error) { return req.AppendJSON(nil) }
+
+func decodeChat(data []byte) (*providers.ChatCompletionRequest, string, error) {
+	req := new(providers.ChatCompletionRequest)
+	if err := req.UnmarshalJSON(data); err != nil {
+		return nil, "", err
+	}
+	return req, req.Model, req.Validate()
+}
+
+func renameChat(req *providers.ChatCompletionRequest, model string) *providers.ChatCompletionRequest {
+	own := *req
+	own.Model = model
+	return &own
 }
 
 // completed asks a route for a whole answer.
@@ -189,16 +191,24 @@ func completed(ctx context.Context, at *route, req *providers.ChatCompletionRequ
 	return out, err
 }
 
-// beginner asks a route for a stream, and keeps its place within the target's
-// limits until the stream has ended.
-func beginner(held bool) func(context.Context, *route, *providers.ChatCompletionRequest, *routing.Try) (opened, error) {
-	return func(ctx context.Context, at *route, req *providers.ChatCompletionRequest, t *routing.Try) (opened, error) {
-		o, err := begin(ctx, at, req, held)
-		if err == nil {
-			o.lease = t.Keep()
-		}
-		return o, err
+// heldBack asks a route for a stream that another target may still give, and
+// atOnce for one that none else can.
+func heldBack(ctx context.Context, at *route, req *providers.ChatCompletionRequest, t *routing.Try) (opened, error) {
+	return kept(ctx, at, req, t, true)
+}
+
+func atOnce(ctx context.Context, at *route, req *providers.ChatCompletionRequest, t *routing.Try) (opened, error) {
+	return kept(ctx, at, req, t, false)
+}
+
+// kept opens a stream, and keeps its place within the target's limits until the
+// stream has ended.
+func kept(ctx context.Context, at *route, req *providers.ChatCompletionRequest, t *routing.Try, held bool) (opened, error) {
+	o, err := begin(ctx, at, req, held)
+	if err == nil {
+		o.lease = t.Keep()
 	}
+	return o, err
 }
 
 // Recv returns the next chunk that the caller is shown. After the first error,
@@ -272,7 +282,7 @@ func (s *Stream) Collect() (*providers.ChatCompletion, error) {
 		}
 		if err != nil {
 			_ = s.Close()
-			return nil, err
+			return nil, s.withPartial(err, &acc)
 		}
 	}
 	out := acc.Completion()
@@ -281,6 +291,27 @@ func (s *Stream) Collect() (*providers.ChatCompletion, error) {
 		projectCompletion(out)
 	}
 	return out, nil
+}
+
+// withPartial returns the error with what had come of the answer.
+func (s *Stream) withPartial(err error, acc *providers.Accumulator) error {
+	e, ok := errors.AsType[*providers.Error](err)
+	if !ok || e.Partial != nil {
+		return err
+	}
+	part := acc.Completion()
+	if len(part.Choices) == 0 {
+		return err
+	}
+	if s.strict {
+		projectCompletion(part)
+	}
+	own := *e // observers have the other one
+	own.Partial = part
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = &own
+	return s.err
 }
 
 // end records the end of the stream once, and returns how it ended.

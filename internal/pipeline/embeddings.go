@@ -45,8 +45,7 @@ func (e *Engine) embeddings(ctx context.Context, rec *recorder, client, call *Se
 		return nil, err
 	}
 	if plan != nil {
-		op := embeddingRequest(req, progress)
-		return planned(ctx, e, rec, client, call, plan, &op)
+		return planned(ctx, e, rec, client, call, plan, embeddingRequest(req, progress))
 	}
 	if err := e.resolve(ctx, client, call, req.Model, &rec.route); err != nil {
 		return nil, err
@@ -60,19 +59,7 @@ func (e *Engine) embeddings(ctx context.Context, rec *recorder, client, call *Se
 // embeddingRequest is a call for embeddings that a plan sends.
 func embeddingRequest(req *providers.EmbeddingRequest, progress func(done, total int)) request[*providers.EmbeddingRequest, *providers.EmbeddingResponse] {
 	return request[*providers.EmbeddingRequest, *providers.EmbeddingResponse]{
-		req: req, model: req.Model, encode: req.MarshalJSON,
-		rename: func(model string) *providers.EmbeddingRequest {
-			own := *req
-			own.Model = model
-			return &own
-		},
-		decode: func(data []byte) (*providers.EmbeddingRequest, string, error) {
-			own := new(providers.EmbeddingRequest)
-			if err := own.UnmarshalJSON(data); err != nil {
-				return nil, "", err
-			}
-			return own, own.Model, own.Validate()
-		},
+		req: req, model: req.Model, encode: (*providers.EmbeddingRequest).MarshalJSON, decode: decodeEmbedding, rename: renameEmbedding,
 		ask: func(ctx context.Context, at *route, req *providers.EmbeddingRequest, t *routing.Try) (*providers.EmbeddingResponse, error) {
 			at.target.Progress = progress
 			out, err := embed(ctx, at, req)
@@ -90,6 +77,20 @@ func embeddingRequest(req *providers.EmbeddingRequest, progress func(done, total
 			return out, nil
 		},
 	}
+}
+
+func decodeEmbedding(data []byte) (*providers.EmbeddingRequest, string, error) {
+	req := new(providers.EmbeddingRequest)
+	if err := req.UnmarshalJSON(data); err != nil {
+		return nil, "", err
+	}
+	return req, req.Model, req.Validate()
+}
+
+func renameEmbedding(req *providers.EmbeddingRequest, model string) *providers.EmbeddingRequest {
+	own := *req
+	own.Model = model
+	return &own
 }
 
 // embed asks the provider of a route.
@@ -113,7 +114,7 @@ func embed(ctx context.Context, at *route, req *providers.EmbeddingRequest) (*pr
 
 // vectors notes what came back, and lays the provider's warnings into the meta.
 func (r *recorder) vectors(a *providers.EmbeddingResponse) {
-	r.record.Meta.Warnings = a.Meta.Warnings
+	r.warnings(a.Meta.Warnings)
 	r.record.ResponseModel = r.route.target.Model
 	if a.Usage != nil && (r.logger != nil || len(r.observers[0])+len(r.observers[1]) > 0) {
 		r.record.Usage = &providers.Usage{PromptTokens: a.Usage.PromptTokens, TotalTokens: a.Usage.TotalTokens}

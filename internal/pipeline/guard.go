@@ -327,7 +327,10 @@ func (e *Engine) completed(rec *recorder, plan *Plan) askChat[*providers.ChatCom
 
 // beginner asks a target of the plan for a stream.
 func (e *Engine) beginner(rec *recorder, plan *Plan) askChat[opened] {
-	ask := beginner(plan.again)
+	ask := atOnce
+	if plan.again {
+		ask = heldBack
+	}
 	if len(plan.guards) == 0 {
 		return ask
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/b650d4bf/gateway/internal/routing"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -30,16 +31,15 @@ var operations = map[string]string{
 type task struct {
 	client, call *Settings
 	operation    string
-	model        string            // empty when the operation names none
-	metadata     map[string]string // the request's own
-	check        func() error      // finds what is wrong before anything else; may be nil
+	model        string       // empty when the operation names none
+	check        func() error // finds what is wrong before anything else; may be nil
 }
 
 // run runs a task on a provider that implements the interface A, as
 // record(resolve(do)). What do returns is the answer's Meta: it holds the
 // provider's warnings, and run fills in the rest.
 func run[A any](ctx context.Context, e *Engine, t *task, do func(context.Context, A, *providers.Target) (*providers.Meta, error)) error {
-	rec := newRecorder(t.client, t.call, t.operation, t.model, t.metadata)
+	rec := newRecorder(t.client, t.call, t.operation, t.model, nil)
 	ctx = rec.start(ctx)
 	meta, err := attempt(ctx, e, t, rec, do)
 	if err != nil {
@@ -47,7 +47,7 @@ func run[A any](ctx context.Context, e *Engine, t *task, do func(context.Context
 		rec.end()
 		return err
 	}
-	rec.record.Meta.Warnings = meta.Warnings
+	rec.warnings(meta.Warnings)
 	rec.attempt(nil)
 	*meta = rec.record.Meta
 	rec.end()
@@ -88,17 +88,48 @@ func abilityOf[A any](r *route) (A, error) {
 
 // CountTokens counts the tokens of the prompt that req makes.
 func (e *Engine) CountTokens(ctx context.Context, client, call *Settings, req *providers.ChatCompletionRequest) (*providers.TokenCount, error) {
-	var out *providers.TokenCount
-	t := task{client: client, call: call, operation: opCountTokens, model: req.Model, metadata: metadataOf(req), check: req.Validate}
-	err := run(ctx, e, &t, func(ctx context.Context, p providers.TokenCounter, to *providers.Target) (*providers.Meta, error) {
-		got, err := p.CountTokens(ctx, to, req)
-		if err != nil {
+	rec := newRecorder(client, call, opCountTokens, req.Model, metadataOf(req))
+	ctx = rec.start(ctx)
+	out, err := e.countTokens(ctx, rec, client, call, req)
+	if err != nil {
+		err = rec.fail(err)
+		rec.end()
+		return nil, err
+	}
+	rec.warnings(out.Meta.Warnings)
+	rec.attempt(nil)
+	out.Meta = rec.record.Meta
+	rec.end()
+	return out, nil
+}
+
+func (e *Engine) countTokens(ctx context.Context, rec *recorder, client, call *Settings, req *providers.ChatCompletionRequest) (*providers.TokenCount, error) {
+	plan, err := e.plan(client, call)
+	if err != nil {
+		return nil, err
+	}
+	if plan != nil {
+		if err := e.check(req); err != nil {
 			return nil, err
 		}
-		out = got
-		return &out.Meta, nil
-	})
-	return out, err
+		op := chatRequest(req, counted)
+		op.free = true
+		return planned(ctx, e, rec, client, call, plan, op)
+	}
+	if err := e.prepare(ctx, rec, client, call, req); err != nil {
+		return nil, err
+	}
+	return counted(ctx, &rec.route, req, nil)
+}
+
+// counted asks the provider of a route for the size of a prompt.
+func counted(ctx context.Context, at *route, req *providers.ChatCompletionRequest, _ *routing.Try) (*providers.TokenCount, error) {
+	p, err := abilityOf[providers.TokenCounter](at)
+	if err != nil {
+		return nil, err
+	}
+	at.target.Labels = nil // they are for the bill, and a count has none
+	return p.CountTokens(ctx, &at.target, req)
 }
 
 // CreateCachedContent keeps what req holds at the platform.

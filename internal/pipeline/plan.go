@@ -8,6 +8,7 @@ import (
 
 	"github.com/b650d4bf/gateway/config"
 	"github.com/b650d4bf/gateway/internal/routing"
+	"github.com/b650d4bf/gateway/providers"
 )
 
 // Plan is a config that was readied for calls. It does not change and is safe
@@ -31,6 +32,7 @@ type leaf struct {
 	settings config.Settings
 	model    string // of override_params, where that is all that changes the request
 	changes  bool   // the params change more than the model
+	warnings []providers.Warning
 }
 
 // NewPlan readies a config. A mistake in it is the config's own error.
@@ -87,6 +89,12 @@ func (p *Plan) node(t *config.Target, above config.Settings) *routing.Node {
 func (p *Plan) leaf(t *config.Target, s config.Settings) *routing.Node {
 	l := &leaf{settings: s}
 	l.model, l.changes = paramsOf(&s)
+	if s.Cache != nil {
+		l.warnings = []providers.Warning{{
+			Code: providers.WarnUnsupported, Param: "config.cache",
+			Message: "this version keeps no answers: the request went to the model",
+		}}
+	}
 	n := &routing.Node{Name: t.Name, Key: p.scope + identity(&s), Value: l}
 	if r := s.Retry; r != nil {
 		n.Retry = routing.Policy{Attempts: r.Attempts, OnStatus: r.OnStatusCodes, IgnoreRetryAfter: !r.HonorsRetryAfter()}

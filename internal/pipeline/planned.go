@@ -2,7 +2,10 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/b650d4bf/gateway/catalog"
@@ -17,63 +20,131 @@ type request[Q, T any] struct {
 	req    Q
 	model  string
 	stream bool
-	encode func() ([]byte, error)          // the request, as JSON
+	free   bool                            // it uses no tokens
+	encode func(Q) ([]byte, error)         // the request, as JSON
 	decode func([]byte) (Q, string, error) // the changed request and its model
-	rename func(model string) Q            // the request for another model
+	rename func(req Q, model string) Q     // the request for another model
 	ask    func(ctx context.Context, at *route, req Q, t *routing.Try) (T, error)
+}
+
+// flight is a call on its way through a plan. It is one piece, so that planning
+// takes little memory.
+type flight[Q, T any] struct {
+	request[Q, T]
+
+	engine       *Engine
+	rec          *recorder
+	client, call *Settings
+	ctx          context.Context // the caller's own, for streams
+	total        time.Duration   // the limit of the whole call; 0 is none
+	view         view
+	walk         routing.Call
 }
 
 // landed is an answer with the target that gave it.
 type landed[T any] struct {
-	value  T
-	route  *route
-	strict bool
+	value    T
+	route    *route
+	strict   bool
+	warnings []providers.Warning // of the config
 }
 
 // planned sends a call where a plan says. Each target gets a translation of its
 // own, so that facts, signatures and warnings are the target's.
-func planned[Q, T any](ctx context.Context, e *Engine, rec *recorder, client, call *Settings, p *Plan, op *request[Q, T]) (T, error) {
-	v := &view{metadata: rec.record.Metadata, header: call.Incoming, encode: op.encode}
-	c := routing.Call{View: v, Stream: op.stream}
-	if p.counts {
-		c.Tokens = v.tokens()
+func planned[Q, T any](ctx context.Context, e *Engine, rec *recorder, client, call *Settings, p *Plan, op request[Q, T]) (T, error) {
+	f := &flight[Q, T]{
+		request: op, engine: e, rec: rec, client: client, call: call, ctx: ctx,
+		total: timeouts(client.Timeouts, call.Timeouts).Total,
 	}
-	total := timeouts(client.Timeouts, call.Timeouts).Total
-	if total > 0 && !op.stream {
-		limited, cancel := context.WithTimeout(ctx, total)
+	f.view = view{metadata: rec.record.Metadata, header: call.Incoming, source: f}
+	f.walk = routing.Call{View: &f.view, Stream: op.stream}
+	if p.counts && !op.free {
+		f.walk.Tokens = f.view.tokens()
+	}
+	if f.total > 0 { // queues and pauses included
+		limited, cancel := context.WithTimeout(ctx, f.total)
 		defer cancel()
 		ctx = limited
 	}
-	try := func(ctx context.Context, t *routing.Try) (landed[T], error) {
-		var out landed[T]
-		l, _ := t.Leaf.Value.(*leaf) // every leaf has one
-		own := l.over(client, call, op.stream)
-		if left := total - time.Since(rec.record.Start); total > 0 {
-			own.Timeouts.Total = least(own.Timeouts.Total, max(left, 1))
-		}
-		req, model, err := changed(l, op, v)
-		if err != nil {
-			return out, err
-		}
-		out.route, out.strict = new(route), strict(client, &own)
-		if err := e.resolve(ctx, client, &own, model, out.route); err != nil {
-			return out, err
-		}
-		to := &out.route.target
-		to.Labels = labels(client, &own, rec.record.Metadata)
-		t.Attempt.Provider, t.Attempt.Slug, t.Attempt.Model = to.Provider, to.Slug, to.Model
-		out.value, err = op.ask(ctx, out.route, req, t)
-		return out, err
-	}
 	rec.planned = true
-	out, err := routing.Run(ctx, e.router, p.tree, &c, &rec.record.Meta.Attempts, try)
+	out, err := routing.Run(ctx, e.router, p.tree, &f.walk, &rec.record.Meta.Attempts, f.try)
+	rec.walked(&f.walk, err == nil)
 	if err != nil {
 		rec.asked()
 		return out.value, err
 	}
 	rec.route, rec.strict = *out.route, out.strict
 	rec.routed()
+	rec.warnings(slices.Clone(out.warnings)) // the plan's serve every call
 	return out.value, nil
+}
+
+// try asks one target. It is called from two goroutines when a request is hedged.
+func (f *flight[Q, T]) try(ctx context.Context, t *routing.Try) (landed[T], error) {
+	var out landed[T]
+	if f.stream {
+		ctx = f.ctx // a stream goes on after its target was found
+	}
+	l, _ := t.Leaf.Value.(*leaf) // every leaf has one
+	own := l.over(f.client, f.call, f.stream)
+	if left := f.total - time.Since(f.rec.record.Start); f.total > 0 {
+		own.Timeouts.Total = least(own.Timeouts.Total, max(left, 1))
+	}
+	req, model, err := f.changed(l)
+	if err != nil {
+		return out, err
+	}
+	out.route, out.strict, out.warnings = new(route), strict(f.client, &own), l.warnings
+	if err := f.engine.resolve(ctx, f.client, &own, model, out.route); err != nil {
+		return out, err
+	}
+	to := &out.route.target
+	to.Labels = labels(f.client, &own, f.rec.record.Metadata)
+	t.Attempt.Provider, t.Attempt.Slug, t.Attempt.Model = to.Provider, to.Slug, to.Model
+	out.value, err = f.ask(ctx, out.route, req, t)
+	return out, err
+}
+
+// changed applies the target's params to the request.
+func (f *flight[Q, T]) changed(l *leaf) (req Q, model string, err error) {
+	switch {
+	case l.changes:
+		data, err := f.view.json()
+		if err != nil {
+			return req, "", err
+		}
+		if data, err = config.Apply(data, &l.settings); err == nil {
+			req, model, err = f.decode(data)
+		}
+		return req, model, wrongParams(err)
+	case l.model != "":
+		return f.rename(f.req, l.model), l.model, nil
+	}
+	return f.req, f.model, nil
+}
+
+// json returns the request as JSON.
+func (f *flight[Q, T]) json() ([]byte, error) { return f.encode(f.req) }
+
+// walked notes what part the features of a plan had in the call.
+func (r *recorder) walked(c *routing.Call, answered bool) {
+	m := &r.record.Meta
+	m.Fallback, m.LoadBalance = providers.FeatureStatus(c.FellBack), providers.FeatureStatus(c.Balanced)
+	for i := range m.Attempts {
+		a := &m.Attempts[i]
+		if a.Skipped != "" {
+			continue
+		}
+		if a.Retry > 0 {
+			m.Retry = providers.RetryFailed
+		}
+		if answered && a.Code == "" {
+			if a.Retry > 0 {
+				m.Retry = providers.RetryStatus(a.Retry + 1)
+			}
+			return
+		}
+	}
 }
 
 // choose returns the plan of a call, nil for none. The call's config takes the
@@ -176,29 +247,26 @@ func least(a, b time.Duration) time.Duration {
 	return a
 }
 
-// changed applies the target's params to the request.
-func changed[Q, T any](l *leaf, op *request[Q, T], v *view) (req Q, model string, err error) {
-	switch {
-	case l.changes:
-		data, err := v.json()
-		if err != nil {
-			return req, "", err
-		}
-		if data, err = config.Apply(data, &l.settings); err != nil {
-			return req, "", err
-		}
-		return op.decode(data)
-	case l.model != "":
-		return op.rename(l.model), l.model, nil
+// wrongParams says that the params of a target make a request of no use of one
+// that was good.
+func wrongParams(err error) error {
+	if err == nil {
+		return nil
 	}
-	return op.req, op.model, nil
+	out := &providers.Error{Code: providers.ErrInvalidConfig, Param: "config", Err: err}
+	out.Message = "the params of the target make an invalid request: " + err.Error()
+	if e, ok := errors.AsType[*providers.Error](err); ok {
+		out.Param, out.Message = e.Param, "the params of the target make an invalid request: "+e.Message
+	}
+	return out
 }
 
 // view is what the conditions of a config see of a call.
 type view struct {
 	metadata map[string]string
 	header   http.Header
-	encode   func() ([]byte, error)
+	source   interface{ json() ([]byte, error) }
+	once     sync.Once
 	data     []byte
 	err      error
 }
@@ -229,11 +297,9 @@ func (v *view) Param(path []string) ([]byte, bool) {
 	return config.Param(data, path)
 }
 
-// json returns the request as JSON, made once.
+// json returns the request as JSON, made once. A hedge may ask for it meanwhile.
 func (v *view) json() ([]byte, error) {
-	if v.data == nil && v.err == nil {
-		v.data, v.err = v.encode()
-	}
+	v.once.Do(func() { v.data, v.err = v.source.json() })
 	return v.data, v.err
 }
 

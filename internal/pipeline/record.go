@@ -139,8 +139,7 @@ func (r *recorder) answer(c *providers.ChatCompletion) {
 }
 
 func (r *recorder) firstChunk(c *providers.ChatCompletionChunk) {
-	r.begun = true
-	r.record.FirstChunk = time.Since(r.record.Start)
+	r.begun, r.record.FirstChunk = true, time.Since(r.record.Start)
 	r.record.ResponseID, r.record.ResponseModel = c.ID, c.Model
 	if c.Meta != nil {
 		r.warnings(c.Meta.Warnings)
@@ -206,8 +205,14 @@ func (r *recorder) fail(err error) error {
 	case len(m.Attempts) == 0 && e.Provider != "":
 		r.attempt(e)
 	}
+	if m := &r.record.Meta; m.Retry > 0 {
+		m.Retry = providers.RetryFailed // the stream broke that a retry had opened
+	}
 	e.Attempts = r.record.Meta.Attempts
 	r.record.Err = withoutAnswer(e)
+	if r.strict && e.Partial != nil {
+		projectCompletion(e.Partial)
+	}
 	return e
 }
 
@@ -277,6 +282,8 @@ func (r *recorder) log() {
 		zap.String("provider", rec.Meta.Provider), zap.String("slug", rec.Meta.Slug),
 		zap.String("model", first(rec.Meta.Model, rec.Model)), zap.Bool("stream", rec.Stream),
 		zap.Duration("duration", rec.Duration), zap.String("cache_status", string(rec.Meta.CacheStatus)),
+		zap.Stringer("retry_status", rec.Meta.Retry), zap.Stringer("fallback_status", rec.Meta.Fallback),
+		zap.Stringer("loadbalance_status", rec.Meta.LoadBalance),
 		zap.String("finish_reason", rec.FinishReason), zap.Int("warnings", len(rec.Meta.Warnings)),
 	}
 	if rec.Prompt != "" {

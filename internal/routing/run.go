@@ -57,11 +57,13 @@ func (w *walk[T]) node(n *node, force bool) error {
 	case Single:
 		return w.node(&n.children[0], force)
 	case Fallback:
+		w.call.FellBack = w.call.FellBack || len(n.children) > 1
 		if force {
 			return w.bypass(n)
 		}
 		return w.fallback(n)
 	case LoadBalance:
+		w.call.Balanced = w.call.Balanced || len(n.children) > 1
 		return w.balance(n, force)
 	case Conditional:
 		child := n.choose(w.call.View)

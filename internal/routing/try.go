@@ -15,6 +15,10 @@ type Call struct {
 	Tokens int64
 	// Stream says that the answer is a stream, which is never hedged.
 	Stream bool
+
+	// FellBack and Balanced are set by [Run]: the way of the call led through a
+	// fallback, or a load balancer, of several targets.
+	FellBack, Balanced bool
 }
 
 // Try is one try of one leaf. It belongs to the caller's function until that

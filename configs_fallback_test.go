@@ -1,0 +1,178 @@
+package gateway_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/b650d4bf/gateway"
+	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
+)
+
+// TestConfigFallback has what leads to the next target, and what does not.
+func TestConfigFallback(t *testing.T) {
+	busy, two := vertextest.Overloaded(), script(second, text("two"))
+	pair := fallback(to(first), to(second))
+	runScenarios(t, []scenario{
+		{name: "the first target answers", config: pair, script: script(first, text("one")),
+			asked: "first@0s", saw: "one@0s; [0] ok"},
+		{name: "the next target answers", config: pair, script: scripts(script(first, busy), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0] 503; [1] ok"},
+		{name: "another family answers", config: fallback(to(first), to(third)), script: scripts(script(first, busy), script(third, text("three"))),
+			asked: "first@0s third@0s", saw: "three@0s; [0] 503; [1] ok"},
+		{name: "the last of three answers", config: fallback(to(first), to(second), to(third)),
+			script: scripts(script(first, busy), script(second, fails(500)), script(third, text("three"))),
+			asked:  "first@0s second@0s third@0s", saw: "three@0s; [0] 503; [1] 500; [2] ok"},
+		{name: "nobody answers", config: pair, script: scripts(script(first, busy), script(second, fails(500))),
+			asked: "first@0s second@0s", saw: "!server_error, sent@0s; [0] 503; [1] 500"},
+		{name: "the error is the last target's", config: fallback(to(first), to(third)), script: scripts(script(first, fails(500)), script(third, fails(429))),
+			asked: "first@0s third@0s", saw: "!rate_limit_exceeded@0s; [0] 500; [1] 429"},
+		{name: "after a refused request", config: pair, script: scripts(script(first, fails(400)), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0] 400; [1] ok"},
+		{name: "after a token that was refused", config: pair, script: scripts(script(first, fails(401)), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0] 401; [1] ok"},
+		{name: "after a missing permission", config: pair, script: scripts(script(first, fails(403)), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0] 403; [1] ok"},
+		{name: "after a model that is not there", config: fallback(to("gemini-9-none"), to(second)), script: two,
+			asked: "gemini-9-none@0s second@0s", saw: "two@0s; [0] 404; [1] ok"},
+		{name: "after a time-out of the platform", config: pair, script: scripts(script(first, fails(408)), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0] 408; [1] ok"},
+		{name: "after a request that is too large", config: pair, script: scripts(script(first, fails(413)), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0] 413; [1] ok"},
+		{name: "after a rate limit", config: pair, script: scripts(script(first, vertextest.RateLimited(0)), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0] 429; [1] ok"},
+		{name: "after a rate limit with a time to wait, at once", config: pair, script: scripts(script(first, vertextest.RateLimited(time.Minute)), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0] 429; [1] ok"},
+		{name: "after a client's status of its own", config: pair, script: scripts(script(first, fails(499)), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0] 499; [1] ok"},
+		{name: "after a fault", config: pair, script: scripts(script(first, fails(500)), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0] 500; [1] ok"},
+		{name: "after a gateway's fault", config: pair, script: scripts(script(first, fails(502)), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0] 502; [1] ok"},
+		{name: "after a gateway's time-out", config: pair, script: scripts(script(first, fails(504)), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0] 504; [1] ok"},
+		{name: "after an odd fault", config: pair, script: scripts(script(first, fails(599)), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0] 599; [1] ok"},
+		{name: "after a page that is no answer", config: pair, script: scripts(script(first, vertextest.HTML404()), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0] 404; [1] ok"},
+		{name: "after an answer that can't be read", whole: true, config: pair, script: scripts(script(first, vertextest.JSON(200, `{"candidates":`)), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0] bad_response; [1] ok"},
+		{name: "after a connection that broke", whole: true, config: pair, script: scripts(script(first, text("one").CutAfter(0)), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0] connection_error; [1] ok"},
+		{name: "after half of a whole answer", whole: true, config: pair, script: scripts(script(first, text("one").CutAfter(20)), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0] connection_error; [1] ok"},
+		{name: "after an answer of nothing", config: pair, script: scripts(script(first, vertextest.JSON(200, `{}`)), two), whole: true,
+			asked: "first@0s second@0s", saw: "two@0s; [0] bad_response; [1] ok"},
+		{name: "after a quota that is used up", config: pair, script: scripts(script(first, dailyQuota()), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0] 429; [1] ok"},
+		{name: "not after a blocked prompt", config: pair, script: scripts(script(first, vertextest.Blocked("SAFETY")), two),
+			asked: "first@0s", saw: "!content_filter, sent@0s; [0] 400"},
+		{name: "after a blocked prompt whose status is named", config: fallbackOn("400", to(first), to(second)),
+			script: scripts(script(first, vertextest.Blocked("SAFETY")), two),
+			asked:  "first@0s second@0s", saw: "two@0s; [0] 400; [1] ok"},
+		{name: "not after an answer that was filtered", config: pair, script: scripts(script(first, vertextest.Finish("SAFETY", "one")), two),
+			asked: "first@0s", saw: "one@0s; [0] ok"},
+		{name: "not after an answer that was cut at its length", config: pair, script: scripts(script(first, vertextest.Finish("MAX_TOKENS", "one")), two),
+			asked: "first@0s", saw: "one@0s; [0] ok"},
+		{name: "a status that is not named ends it", config: fallbackOn("429", to(first), to(second)), script: script(first, busy),
+			asked: "first@0s", saw: "!service_unavailable, sent@0s; [0] 503"},
+		{name: "a status that is named", config: fallbackOn("429,503", to(first), to(second)), script: scripts(script(first, busy), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0] 503; [1] ok"},
+		{name: "a status below 500 that is not named", config: fallbackOn("500,503", to(first), to(second)), script: script(first, fails(403)),
+			asked: "first@0s", saw: "!permission_denied@0s; [0] 403"},
+		{name: "named statuses, a broken connection counts as 502", whole: true, config: fallbackOn("502", to(first), to(second)),
+			script: scripts(script(first, text("one").CutAfter(0)), two),
+			asked:  "first@0s second@0s", saw: "two@0s; [0] connection_error; [1] ok"},
+		{name: "named statuses, a broken connection is not named", whole: true, config: fallbackOn("503", to(first), to(second)), script: script(first, text("one").CutAfter(0)),
+			asked: "first@0s", saw: "!connection_error, sent@0s; [0] connection_error"},
+		{name: "named statuses, our time-out counts as 408", config: fallbackOn("408", to(first, `"request_timeout":1000`), to(second)),
+			script: scripts(script(first, text("one").After(time.Minute)), two),
+			asked:  "first@0s second@1s", saw: "two@1s; [0] timeout; [1] ok"},
+		{name: "named statuses, our time-out counts as 504 too", config: fallbackOn("504", to(first, `"request_timeout":1000`), to(second)),
+			script: scripts(script(first, text("one").After(time.Minute)), two),
+			asked:  "first@0s second@1s", saw: "two@1s; [0] timeout; [1] ok"},
+		{name: "named statuses are those of the second target too", config: fallbackOn("503", to(first), to(second), to(third)),
+			script: scripts(script(first, busy), script(second, fails(500))),
+			asked:  "first@0s second@0s", saw: "!server_error, sent@0s; [0] 503; [1] 500"},
+	})
+}
+
+// TestConfigFallbackEnds has what ends a call whatever its config says.
+func TestConfigFallbackEnds(t *testing.T) {
+	slow := text("one").After(time.Minute)
+	pair := fallback(to(first), to(second))
+	runScenarios(t, []scenario{
+		{name: "the caller has had enough", config: pair, script: script(first, slow), calls: []call{{cancel: time.Second}},
+			asked: "first@0s", saw: "!canceled, sent@1s; [0] canceled"},
+		{name: "the caller has had enough, and 499 is named", config: fallbackOn("499,504", to(first), to(second)), script: script(first, slow),
+			calls: []call{{cancel: time.Second}},
+			asked: "first@0s", saw: "!canceled, sent@1s; [0] canceled"},
+		{name: "the caller has had enough of the second target", config: pair, script: scripts(script(first, fails(500)), script(second, slow)),
+			calls: []call{{cancel: time.Second}},
+			asked: "first@0s second@0s", saw: "!canceled, sent@1s; [0] 500; [1] canceled"},
+		{name: "the call's time is over", config: pair, script: script(first, slow),
+			calls: []call{{opts: []gateway.RequestOption{gateway.WithTimeouts(gateway.Timeouts{Total: 2 * time.Second})}}},
+			asked: "first@0s", saw: "!timeout, sent@2s; [0] timeout"},
+		{name: "a mistake that every target would find", config: pair, calls: []call{{edit: func(r *gateway.ChatCompletionRequest) {
+			r.Messages = nil
+		}}},
+			asked: "", saw: "!invalid_request@0s"},
+		{name: "a mistake of one target's params", config: fallback(`{"override_params":{"messages":[]}}`, to(second)), script: script(second, text("two")),
+			asked: "", saw: "!invalid_config@0s; [0] invalid_config"},
+		{name: "a mistake of one target's params, and 400 is named", config: fallbackOn("400", `{"override_params":{"messages":[]}}`, to(second)),
+			script: script(second, text("two")),
+			asked:  "second@0s", saw: "two@0s; [0] invalid_config; [1] ok"},
+		{name: "a parameter of the wrong type in a target's params", config: fallback(`{"override_params":{"temperature":"hot"}}`, to(second)),
+			script: script(second, text("two")),
+			asked:  "", saw: "!invalid_config@0s; [0] invalid_config"},
+		{name: "a client that was closed", config: pair, closed: true,
+			asked: "", saw: "!client_closed@0s"},
+	})
+}
+
+// TestConfigFallbackNests has groups within groups, and other places.
+func TestConfigFallbackNests(t *testing.T) {
+	busy, two, three := vertextest.Overloaded(), script(second, text("two")), script(third, text("three"))
+	runScenarios(t, []scenario{
+		{name: "a fallback within a fallback", config: fallback(fallback(to(first), to(second)), to(third)), script: scripts(script(first, busy), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0].[0] 503; [0].[1] ok"},
+		{name: "a fallback within a fallback fails", config: fallback(fallback(to(first), to(second)), to(third)),
+			script: scripts(script(first, busy), script(second, busy), three),
+			asked:  "first@0s second@0s third@0s", saw: "three@0s; [0].[0] 503; [0].[1] 503; [1] ok"},
+		{name: "the second is a fallback", config: fallback(to(first), fallback(to(second), to(third))), script: scripts(script(first, busy), script(second, busy), three),
+			asked: "first@0s second@0s third@0s", saw: "three@0s; [0] 503; [1].[0] 503; [1].[1] ok"},
+		{name: "the inner statuses end the inner group alone", config: fallback(fallbackOn("429", to(first), to(second)), to(third)),
+			script: scripts(script(first, busy), three),
+			asked:  "first@0s third@0s", saw: "three@0s; [0].[0] 503; [1] ok"},
+		{name: "the outer statuses end it all", config: fallbackOn("429", fallback(to(first), to(second)), to(third)), script: scripts(script(first, busy), script(second, busy)),
+			asked: "first@0s second@0s", saw: "!service_unavailable, sent@0s; [0].[0] 503; [0].[1] 503"},
+		{name: "a single within a fallback", config: fallback(`{"strategy":{"mode":"single"},"targets":[`+to(first)+`]}`, to(second)), script: scripts(script(first, busy), two),
+			asked: "first@0s second@0s", saw: "two@0s; [0].[0] 503; [1] ok"},
+		{name: "targets with names", config: fallback(to(first, `"name":"main"`), to(second, `"name":"spare"`)), script: scripts(script(first, busy), two),
+			asked: "first@0s second@0s", saw: "two@0s; main 503; spare ok"},
+		{name: "another place of the same model", config: fallback(at("@eu"), at("@us")), catalog: vendorsWith(""), script: script(first, busy, text("two")),
+			asked: "first@0s(p-eu/europe-west4) first@0s(p-us/us-east5)", saw: "two@0s; [0] 503; [1] ok"},
+		{name: "each place has its own token", config: fallback(at("@eu"), at("@us")), catalog: vendorsWith(""), script: script(first, busy, text("two")),
+			more:  func(r *vertextest.Request) string { return r.Header.Get("Authorization") },
+			asked: "first@0s(p-eu/europe-west4)[Bearer t-eu] first@0s(p-us/us-east5)[Bearer t-us]", saw: "two@0s; [0] 503; [1] ok"},
+		{name: "another region", config: fallback(`{"vertex_region":"us-central1"}`, `{"vertex_region":"europe-west4"}`), script: script(first, busy, text("two")),
+			asked: "first@0s(p/us-central1) first@0s(p/europe-west4)", saw: "two@0s; [0] 503; [1] ok"},
+		{name: "another project", config: fallback(`{"vertex_project_id":"p-1"}`, `{"vertex_project_id":"p-2"}`), script: script(first, fails(403), text("two")),
+			asked: "first@0s(p-1/global) first@0s(p-2/global)", saw: "two@0s; [0] 403; [1] ok"},
+		{name: "OpenAI's own API", config: fallback(to(first), at("@oai", `"override_params":{"model":"`+fourth+`"}`)), catalog: vendorsWith(""),
+			script: scripts(script(first, busy), script(fourth, text("four"))),
+			asked:  "first@0s fourth@0s(api.openai.com)", saw: "four@0s; [0] 503; [1] ok"},
+		{name: "OpenAI's own API gets its own key", config: fallback(to(first), at("@oai", `"override_params":{"model":"`+fourth+`"}`)), catalog: vendorsWith(""),
+			script: scripts(script(first, busy), script(fourth, text("four"))), more: func(r *vertextest.Request) string { return r.Header.Get("Authorization") },
+			asked: "first@0s[Bearer t] fourth@0s(api.openai.com)[Bearer sk-1]", saw: "four@0s; [0] 503; [1] ok"},
+		{name: "from OpenAI's own API to the platform", config: fallback(at("@oai", `"override_params":{"model":"`+fourth+`"}`), at("@us")), catalog: vendorsWith(""),
+			script: scripts(script(fourth, fails(500)), script(first, text("one"))),
+			asked:  "fourth@0s(api.openai.com) first@0s(p-us/us-east5)", saw: "one@0s; [0] 500; [1] ok"},
+		{name: "a provider without its key", config: fallback(at("openai", `"override_params":{"model":"`+fourth+`"}`), to(first)), script: script(first, text("one")),
+			asked: "first@0s", saw: "one@0s; [0] authentication_failed; [1] ok"},
+		{name: "a slug that nobody has", config: fallback(at("@nobody"), to(first)), catalog: vendorsWith(""), script: script(first, text("one")),
+			asked: "", saw: "!provider_not_found@0s; [0] provider_not_found"},
+		{name: "ten requests are the most", config: fallback(`{"retry":{"attempts":5,"backoff":{"base":1,"max":1}}}`, `{"retry":{"attempts":5,"backoff":{"base":1,"max":1}}}`),
+			script: script(first, repeat(busy, 12)...),
+			asked:  "first@0s first@0s first@0s first@0s first@0s first@0s first@0s first@0s first@0s first@0s", saw: "!service_unavailable, sent@0s; [0] 503; [0]#1 503; [0]#2 503; [0]#3 503; [0]#4 503; [0]#5 503; [1] 503; [1]#1 503; [1]#2 503; [1]#3 503; [1]#4 skipped max_attempts"},
+	})
+}
