@@ -30,6 +30,9 @@
 // An [Option] works for a client and for a single call. The call's setting wins
 // over the catalog entry's, and that one over the client's.
 //
+// A [Config] says where calls go and what happens when that fails; see
+// [WithConfig].
+//
 // # Errors
 //
 // Every error is an *[Error]; errors.Is finds its kind ([ErrRateLimited] and the

@@ -62,7 +62,7 @@ func planned[Q, T any](ctx context.Context, e *Engine, rec *recorder, client, ca
 		f.walk.Tokens = f.view.tokens()
 	}
 	if f.total > 0 { // queues and pauses included
-		limited, cancel := context.WithTimeout(ctx, f.total)
+		limited, cancel := context.WithDeadline(ctx, rec.record.Start.Add(f.total))
 		defer cancel()
 		ctx = limited
 	}

@@ -113,7 +113,7 @@ func (w *walk[T]) bypass(n *node) error {
 // mayFall reports whether a child is asked after another one failed.
 func (w *walk[T]) mayFall(n, child *node, last error) bool {
 	e := known(last)
-	if w.ctx.Err() != nil || !falls(n.OnStatus, RuleOf(e), e) {
+	if w.over() || !falls(n.OnStatus, RuleOf(e), e) {
 		return false
 	}
 	if w.tries >= w.router.maxAttempts {
@@ -121,6 +121,13 @@ func (w *walk[T]) mayFall(n, child *node, last error) bool {
 		return false
 	}
 	return true
+}
+
+// over reports whether the call's time is. A try that is bound by the same time as
+// the context may fail a moment before the context says so.
+func (w *walk[T]) over() bool {
+	deadline, bounded := w.ctx.Deadline()
+	return w.ctx.Err() != nil || bounded && !time.Now().Before(deadline)
 }
 
 // soonest returns the child whose cooldown ends first.

@@ -184,3 +184,23 @@ func TestAPanicLeavesNothingTaken(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A try that is bound by the call's own time may fail before the context says that
+// it is over.
+func TestNothingFollowsTheDeadline(t *testing.T) {
+	for range 20 { // which of two timers is first is chance
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			tree, trail, tries := compile(t, group(routing.Fallback, leaf("a"), leaf("b"))), []providers.Attempt(nil), 0
+			_, err := routing.Run(ctx, routing.New(routing.Config{}), tree, aCall(), &trail, func(context.Context, *routing.Try) (string, error) {
+				tries++
+				time.Sleep(time.Second)
+				return "", &providers.Error{Code: providers.ErrTimeout, Sent: true}
+			})
+			if tries != 1 || len(trail) != 1 || !errors.Is(err, providers.ErrTimeout) {
+				t.Errorf("%d tries, %v, %v", tries, trail, err)
+			}
+		})
+	}
+}
