@@ -310,8 +310,10 @@ func WithMetadata(metadata map[string]string) Option {
 	})
 }
 
-// WithHeader sends a header along to the platform. Authorization is refused:
-// use the options for credentials.
+// WithHeader sends a header along to the platform, and to the other services that
+// catalog entries lead to unless it is one for credentials, such as
+// X-Goog-Api-Key: those of an entry belong into its headers. Authorization is
+// refused: use the options for credentials.
 func WithHeader(name, value string) Option {
 	return option(func(s *pipeline.Settings) error {
 		e := catalog.Entry{Headers: map[string]catalog.Secret{name: catalog.Secret(value)}}

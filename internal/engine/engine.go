@@ -356,15 +356,15 @@ func (p *Engine) send(ctx context.Context, c *call, u *url.URL) (*transport.Resp
 				continue
 			}
 		}
-		return nil, c.named(refusal(res))
+		return nil, c.named(refusal(res, token, t.Header))
 	}
 }
 
 // maxErrorBody bounds what is read of a refusal.
 const maxErrorBody = 1 << 20
 
-// refusal reads the platform's error.
-func refusal(res *transport.Response) error {
+// refusal reads the platform's error, without the credentials that were sent.
+func refusal(res *transport.Response, token string, sent http.Header) error {
 	defer func() { _ = res.Close() }()
 	buf := jsonx.GetBuffer()
 	defer buf.Free()
@@ -372,7 +372,7 @@ func refusal(res *transport.Response) error {
 	if res.Status < 400 {
 		return unreadable(res.Status, buf.B)
 	}
-	return responseError(res.Status, res.Header, buf.B)
+	return responseError(res.Status, res.Header, hide(buf.B, token, sent))
 }
 
 // The values that are the same in each request.

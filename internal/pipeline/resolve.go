@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"cloud.google.com/go/auth"
@@ -24,6 +25,9 @@ type route struct {
 func (e *Engine) resolve(ctx context.Context, client, call *Settings, model string, r *route) error {
 	slug, model, err := splitSlug(model)
 	if err != nil {
+		return err
+	}
+	if err := hosted(call, slug); err != nil {
 		return err
 	}
 	entry, err := e.entry(client, call, slug)
@@ -57,7 +61,7 @@ func (e *Engine) resolve(ctx context.Context, client, call *Settings, model stri
 
 // resolveKeyed makes the target of a provider that is asked with an API key. Of
 // the client's and the call's settings it has those alone that tell nothing of
-// another platform.
+// another platform: of their headers none that are for credentials.
 func (e *Engine) resolveKeyed(client, call *Settings, model string, entry *catalog.Entry, t *providers.Target) error {
 	src, err := e.entryToken(entry)
 	if err != nil {
@@ -65,7 +69,7 @@ func (e *Engine) resolveKeyed(client, call *Settings, model string, entry *catal
 	}
 	*t = providers.Target{
 		Slug: entry.Slug, Provider: entry.Provider, Model: model, BaseURL: first(call.CustomHost, entry.BaseURL), APIVersion: entry.APIVersion,
-		Token: src, Header: headers(client.Header, entry.Headers, call.Header), Timeouts: timeouts(client.Timeouts, call.Timeouts),
+		Token: src, Header: headers(public(client.Header), entry.Headers, public(call.Header)), Timeouts: timeouts(client.Timeouts, call.Timeouts),
 	}
 	return nil
 }
@@ -80,6 +84,17 @@ func splitSlug(ref string) (slug, model string, err error) {
 		return "", "", providers.Invalid("model", `a model reference with a slug is "@slug/model"`)
 	}
 	return slug, model, nil
+}
+
+// hosted refuses a slug of the model that leads away from the provider that a
+// config's host is for: the credentials of another entry would go there, and
+// models are anybody's to name.
+func hosted(call *Settings, slug string) error {
+	if call.CustomHost == "" || slug == "" || slug == strings.TrimPrefix(call.Provider, "@") {
+		return nil
+	}
+	return providers.Invalid("model", "the config's target has a custom_host, which is for its own provider: leave @"+slug+
+		` out, or set "provider":"@`+slug+`" beside custom_host`)
 }
 
 // entry finds the catalog entry, or makes one for the client's own settings.
@@ -244,4 +259,28 @@ func headers(client http.Header, entry map[string]catalog.Secret, call http.Head
 		out[http.CanonicalHeaderKey(k)] = v
 	}
 	return out
+}
+
+// public returns the headers whose names are not those of credentials.
+func public(h http.Header) http.Header {
+	out := make(http.Header, len(h))
+	for name, values := range h {
+		if !holdsCredentials(name) {
+			out[name] = values
+		}
+	}
+	return out
+}
+
+// credentialWords are words in names of headers for credentials, such as
+// X-Goog-Api-Key, Cookie and X-Serverless-Authorization.
+var credentialWords = []string{"authorization", "auth", "cookie", "key", "apikey", "token", "secret", "password", "credential", "credentials"}
+
+func holdsCredentials(name string) bool {
+	for word := range strings.SplitSeq(strings.ToLower(name), "-") {
+		if slices.Contains(credentialWords, word) {
+			return true
+		}
+	}
+	return false
 }
