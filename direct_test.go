@@ -1,10 +1,13 @@
 package gateway_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/b650d4bf/gateway"
 	"github.com/b650d4bf/gateway/catalog"
@@ -99,5 +102,57 @@ func TestADirectProviderWantsItsKey(t *testing.T) {
 	}
 	if _, err := gateway.New(gateway.WithCatalog(list)); !errors.Is(err, gateway.ErrInvalidConfig) || !strings.Contains(err.Error(), "api_key") {
 		t.Errorf("%v, want one about api_key", err)
+	}
+}
+
+// TestDirectStreamsLeftEarly closes streams, or ends their context, in their
+// middle: the bubble fails when a goroutine is left behind.
+func TestDirectStreamsLeftEarly(t *testing.T) {
+	for model, entry := range map[string]catalog.Entry{
+		"gemini-2.5-flash":  {Provider: "google", APIKey: "AIza"},
+		"claude-sonnet-4-6": {Provider: "anthropic", APIKey: "sk-ant"},
+		"gpt-5-mini":        {Provider: "openai", APIKey: "sk-1"},
+		"llama":             {Provider: "openai-compatible", APIKey: "gsk", BaseURL: "https://llm.example/v1"},
+	} {
+		t.Run(entry.Provider, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := vertextest.New(vertextest.WithChunkDelay(time.Minute))
+				defer srv.Close()
+				entry.Slug = "own"
+				list, err := catalog.New(entry)
+				if err != nil {
+					t.Fatal(err)
+				}
+				client, err := gateway.New(gateway.WithCatalog(list), gateway.WithHTTPClient(&http.Client{Transport: srv.Transport()}),
+					gateway.WithTimeouts(gateway.Timeouts{FirstByte: -1, Idle: -1}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = client.Close() }()
+				req := &gateway.ChatCompletionRequest{Model: "@own/" + model, Messages: []gateway.Message{gateway.UserMessage("one two three four five six seven eight")}}
+				for _, leave := range []func(context.CancelFunc, *gateway.ChatStream){
+					func(_ context.CancelFunc, s *gateway.ChatStream) { _ = s.Close() },
+					func(cancel context.CancelFunc, s *gateway.ChatStream) {
+						cancel()
+						for err := error(nil); err == nil; _, err = s.Recv() {
+						}
+					},
+				} {
+					ctx, cancel := context.WithCancel(t.Context())
+					s, err := client.Chat.Completions.CreateStream(ctx, req)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := s.Recv(); err != nil {
+						t.Error(err)
+					}
+					leave(cancel, s)
+					if _, err := s.Recv(); !errors.Is(err, gateway.ErrCanceled) {
+						t.Errorf("%v, want %v", err, gateway.ErrCanceled)
+					}
+					cancel()
+				}
+			})
+		})
 	}
 }
