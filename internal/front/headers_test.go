@@ -160,7 +160,7 @@ func TestHeadersThatAreNeverForwarded(t *testing.T) {
 		"Authorization", "authorization", "cookie", "Set-Cookie", "host", "connection", "keep-alive", "proxy-authorization",
 		"Proxy-Connection", "te", "trailer", "transfer-encoding", "upgrade", "content-length", "content-type",
 		"Content-Encoding", "accept-encoding", "expect", "x-gateway-api-key", "X-Gateway-Provider", "anthropic-version",
-		"x-goog-api-key", "x-api-key",
+		"x-goog-api-key", "x-api-key", "metadata-flavor", "X-Aws-Ec2-Metadata-Token",
 	} {
 		t.Run(name, func(t *testing.T) {
 			checkWrongHeader(t, "x-gateway-forward-headers", strings.ToLower(name)+" can't be forwarded",

@@ -69,7 +69,7 @@ func (e *Engine) resolveKeyed(client, call *Settings, model string, entry *catal
 	}
 	*t = providers.Target{
 		Slug: entry.Slug, Provider: entry.Provider, Model: model, BaseURL: first(call.CustomHost, entry.BaseURL), APIVersion: entry.APIVersion,
-		Token: src, Header: headers(public(client.Header), entry.Headers, public(call.Header)), Timeouts: timeouts(client.Timeouts, call.Timeouts),
+		Token: src, Header: headers(public(client.Header, false), entry.Headers, public(call.Header, true)), Timeouts: timeouts(client.Timeouts, call.Timeouts),
 	}
 	return nil
 }
@@ -261,24 +261,34 @@ func headers(client http.Header, entry map[string]catalog.Secret, call http.Head
 	return out
 }
 
-// public returns the headers whose names are not those of credentials.
-func public(h http.Header) http.Header {
+// public returns the headers of a layer that may go to any service. What is set
+// for one call is meant for it, but for the names that services have for keys.
+func public(h http.Header, call bool) http.Header {
 	out := make(http.Header, len(h))
 	for name, values := range h {
-		if !holdsCredentials(name) {
+		if !isKey(name) && (call || !soundsSecret(name)) {
 			out[name] = values
 		}
 	}
 	return out
 }
 
-// credentialWords are words in names of headers for credentials, such as
-// X-Goog-Api-Key, Cookie and X-Serverless-Authorization.
-var credentialWords = []string{"authorization", "auth", "cookie", "key", "apikey", "token", "secret", "password", "credential", "credentials"}
+// isKey reports whether a header is one that services take credentials in.
+func isKey(name string) bool {
+	switch strings.ToLower(name) {
+	case "authorization", "proxy-authorization", "cookie", "x-api-key", "x-goog-api-key", "api-key":
+		return true
+	}
+	return false
+}
 
-func holdsCredentials(name string) bool {
+// secretWords are in the names of headers such as X-Serverless-Authorization and
+// X-Proxy-Token.
+var secretWords = []string{"authorization", "auth", "cookie", "key", "apikey", "token", "secret", "password", "credential", "credentials"}
+
+func soundsSecret(name string) bool {
 	for word := range strings.SplitSeq(strings.ToLower(name), "-") {
-		if slices.Contains(credentialWords, word) {
+		if slices.Contains(secretWords, word) {
 			return true
 		}
 	}

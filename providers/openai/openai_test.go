@@ -184,6 +184,7 @@ func TestWhatCannotBeSentIsRefusedBefore(t *testing.T) {
 		{"an address with a password", true, providers.Target{Model: "m", BaseURL: "https://u:p@h/v1"}, providers.ErrInvalidConfig, "base_url"},
 		{"no model", false, providers.Target{Token: key("k")}, providers.ErrInvalidRequest, "model"},
 		{"a model with a line break", false, providers.Target{Model: "a\nb", Token: key("k")}, providers.ErrInvalidRequest, "model"},
+		{"a model after a space", false, providers.Target{Model: " m", Token: key("k")}, providers.ErrInvalidRequest, "model"},
 		{"a model without end", false, providers.Target{Model: strings.Repeat("m", 513), Token: key("k")}, providers.ErrInvalidRequest, "model"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
