@@ -193,17 +193,3 @@ func TestHeaderTable(t *testing.T) {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 }
-
-func TestDistance(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		want int
-	}{
-		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"abc", "ac", 1},
-		{"ac", "abc", 1}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2},
-	} {
-		if got := distance(tt.a, tt.b); got != tt.want {
-			t.Errorf("distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
-		}
-	}
-}
