@@ -69,7 +69,7 @@ func embeddingRequest(req *providers.EmbeddingRequest, progress func(done, total
 		decode: func(data []byte) (*providers.EmbeddingRequest, string, error) {
 			own := new(providers.EmbeddingRequest)
 			if err := own.UnmarshalJSON(data); err != nil {
-				return nil, "", err
+				return nil, "", badParams(err)
 			}
 			return own, own.Model, own.Validate()
 		},

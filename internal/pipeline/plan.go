@@ -8,6 +8,7 @@ import (
 
 	"github.com/b650d4bf/gateway/config"
 	"github.com/b650d4bf/gateway/internal/routing"
+	"github.com/b650d4bf/gateway/providers"
 )
 
 // Plan is a config that was readied for calls. It does not change and is safe
@@ -131,6 +132,15 @@ func paramsOf(s *config.Settings) (model string, more bool) {
 	}
 	only := string(slices.Concat([]byte(`{"model":`), raw, []byte(`}`)))
 	return model, more || strings.Join(strings.Fields(string(s.OverrideParams)), "") != only
+}
+
+// badParams says that the params of a config make no request of the one that came.
+// The cause names the member, and quotes nothing.
+func badParams(err error) error {
+	return &providers.Error{
+		Code: providers.ErrInvalidConfig, Param: "config",
+		Message: "the target's default_params or override_params have a wrong member: " + err.Error(), Err: err,
+	}
 }
 
 func stickyOf(s *config.Sticky) func(any) string {
