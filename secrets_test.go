@@ -104,6 +104,8 @@ func (s *spy) RoundTrip(q *http.Request) (*http.Response, error) {
 		return answer(200, kind, `{"candidates":[{"canary`)
 	case "echo":
 		return answer(401, kind, `{"error":{"code":401,"status":"UNAUTHENTICATED","type":"authentication_error","message":`+string(echo)+`,"details":[{"got":`+string(echo)+`}]}}`)
+	case "echo stream":
+		return answer(200, http.Header{"Content-Type": {"text/event-stream"}}, `data: {"type":"error","error":{"code":503,"type":"overloaded_error","message":`+string(echo)+"}}\n\n")
 	case "echo text":
 		return answer(500, http.Header{"Content-Type": {"text/plain"}}, "you sent "+sent)
 	}
@@ -114,7 +116,7 @@ func (s *spy) RoundTrip(q *http.Request) (*http.Response, error) {
 // may fail, and looks for credentials where they do not belong: at other hosts,
 // in errors, logs, what observers are told and what HTTP clients see.
 func TestSecretsStayAtHome(t *testing.T) {
-	for _, mode := range []string{"", "redirect", "broken", "garbage", "echo", "echo text"} {
+	for _, mode := range []string{"", "redirect", "broken", "garbage", "echo", "echo text", "echo stream"} {
 		t.Run("mode "+mode, func(t *testing.T) {
 			srv := vertextest.New()
 			defer srv.Close()

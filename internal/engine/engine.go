@@ -356,15 +356,15 @@ func (p *Engine) send(ctx context.Context, c *call, u *url.URL) (*transport.Resp
 				continue
 			}
 		}
-		return nil, c.named(refusal(res, token, t.Header))
+		return nil, c.named(refusal(res))
 	}
 }
 
 // maxErrorBody bounds what is read of a refusal.
 const maxErrorBody = 1 << 20
 
-// refusal reads the platform's error, without the credentials that were sent.
-func refusal(res *transport.Response, token string, sent http.Header) error {
+// refusal reads the platform's error.
+func refusal(res *transport.Response) error {
 	defer func() { _ = res.Close() }()
 	buf := jsonx.GetBuffer()
 	defer buf.Free()
@@ -372,7 +372,7 @@ func refusal(res *transport.Response, token string, sent http.Header) error {
 	if res.Status < 400 {
 		return unreadable(res.Status, buf.B)
 	}
-	return responseError(res.Status, res.Header, hide(buf.B, token, sent))
+	return responseError(res.Status, res.Header, buf.B)
 }
 
 // The values that are the same in each request.
@@ -391,13 +391,14 @@ func requestHeader(t *providers.Target) http.Header {
 }
 
 // named adds the provider to an error about an answer, or about none, and what
-// helps against a refusal.
+// helps against a refusal, and takes out of it the credentials that were sent.
 func (c *call) named(err error) error {
 	e, ok := errors.AsType[*providers.Error](err)
 	if !ok || e.Provider != "" {
 		return err
 	}
 	e.Provider = c.in.site.Name()
+	c.hide(e)
 	if site, ok := c.in.site.(Remedier); ok && e.NativeStatus != "" {
 		if hint := site.Remedy(e); hint != "" {
 			e.Message += " (" + hint + ")"
