@@ -1,10 +1,13 @@
 package gateway_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/b650d4bf/gateway"
 	"github.com/b650d4bf/gateway/catalog"
@@ -121,5 +124,56 @@ func TestGeminisThinkingIsTheSameEverywhere(t *testing.T) {
 	}
 	if own, platform := ask("@own/gemini-2.5-flash"), ask("gemini-2.5-flash"); own != platform || !strings.Contains(own, `"thinking":"Hm."`) {
 		t.Errorf("%s\nwant\n%s", own, platform)
+	}
+}
+
+// TestDirectStreamsLeftEarly closes streams, or ends their context, in their
+// middle: the bubble fails when a goroutine is left behind.
+func TestDirectStreamsLeftEarly(t *testing.T) {
+	for model, entry := range map[string]catalog.Entry{
+		"gemini-2.5-flash":  {Provider: "google", APIKey: "AIza"},
+		"claude-sonnet-4-6": {Provider: "anthropic", APIKey: "sk-ant"},
+		"gpt-5-mini":        {Provider: "openai", APIKey: "sk-1"},
+		"llama":             {Provider: "openai-compatible", APIKey: "gsk", BaseURL: "https://llm.example/v1"},
+	} {
+		t.Run(entry.Provider, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := vertextest.New(vertextest.WithChunkDelay(time.Minute))
+				defer srv.Close()
+				entry.Slug = "own"
+				list, err := catalog.New(entry)
+				if err != nil {
+					t.Fatal(err)
+				}
+				client, err := gateway.New(gateway.WithCatalog(list), gateway.WithHTTPClient(&http.Client{Transport: srv.Transport()}),
+					gateway.WithTimeouts(gateway.Timeouts{FirstByte: -1, Idle: -1}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = client.Close() }()
+				req := &gateway.ChatCompletionRequest{Model: "@own/" + model, Messages: []gateway.Message{gateway.UserMessage("one two three four five six seven eight")}}
+				for _, leave := range []func(context.CancelFunc, *gateway.ChatStream){
+					func(_ context.CancelFunc, s *gateway.ChatStream) { _ = s.Close() },
+					func(cancel context.CancelFunc, s *gateway.ChatStream) {
+						cancel()
+						_, _ = s.Recv() // which may have been on its way
+					},
+				} {
+					ctx, cancel := context.WithCancel(t.Context())
+					s, err := client.Chat.Completions.CreateStream(ctx, req)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := s.Recv(); err != nil {
+						t.Error(err)
+					}
+					leave(cancel, s)
+					if _, err := s.Recv(); !errors.Is(err, gateway.ErrCanceled) {
+						t.Errorf("%v, want %v", err, gateway.ErrCanceled)
+					}
+					cancel()
+				}
+			})
+		})
 	}
 }

@@ -268,7 +268,8 @@ func WithProjectID(id string) Option {
 
 // WithBaseURL replaces scheme and host of the platform, for private endpoints,
 // proxies and tests; the path stays, after the URL's own. It must be https,
-// except for a loopback host. The access token goes there.
+// except for a loopback host. The access token goes there. It is not about
+// entries that lead to other services.
 func WithBaseURL(url string) Option {
 	return place("base_url", url, func(e *catalog.Entry, s *pipeline.Settings) { e.BaseURL, s.BaseURL = url, url })
 }
@@ -281,8 +282,9 @@ func WithUniverseDomain(domain string) Option {
 	})
 }
 
-// WithAccessToken sends a ready OAuth 2.0 access token. It is never refreshed;
-// of a call it wins over all other credentials.
+// WithAccessToken sends a ready OAuth 2.0 access token to the platform. It is
+// never refreshed; of a call it wins over all other credentials. Entries that
+// lead to other services are asked with their own.
 func WithAccessToken(token string) Option {
 	return option(func(s *pipeline.Settings) error {
 		if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -316,8 +318,11 @@ func WithMetadata(metadata map[string]string) Option {
 	})
 }
 
-// WithHeader sends a header along to the platform. Authorization is refused:
-// use the options for credentials.
+// WithHeader sends a header along to the platform, and to the other services that
+// catalog entries lead to. There a client's header for credentials, by its name,
+// does not go, nor X-Goog-Api-Key and its like of a call: what an entry needs
+// belongs into its headers. Authorization is refused: use the options for
+// credentials.
 func WithHeader(name, value string) Option {
 	return option(func(s *pipeline.Settings) error {
 		e := catalog.Entry{Headers: map[string]catalog.Secret{name: catalog.Secret(value)}}
@@ -373,7 +378,8 @@ func WithRequestID(id string) RequestOption {
 }
 
 // WithCatalog resolves the slugs of model references and of [WithProvider]. Each
-// entry's provider must be "vertex-ai" or one of [WithCustomProvider].
+// entry's provider must be "vertex-ai", "google", "anthropic", "openai",
+// "openai-compatible" or one of [WithCustomProvider].
 func WithCatalog(c catalog.Catalog) ClientOption {
 	return clientOption(func(cfg *clientConfig) error {
 		cfg.settings.Catalog = c

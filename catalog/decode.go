@@ -247,7 +247,7 @@ func (p *problems) text(path string, raw json.RawMessage) string {
 // unknown reports a member that doesn't exist, with the name that may be meant.
 func (p *problems) unknown(path, name string, known []string) {
 	hint := ""
-	if alike := near(name, known); len(alike) > 0 {
+	if alike := Near(name, known); len(alike) > 0 {
 		hint = fmt.Sprintf(" (did you mean %q?)", alike[0])
 	}
 	p.add(join(path, name), "unknown member%s", hint)

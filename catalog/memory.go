@@ -58,7 +58,7 @@ func (m *Memory) Lookup(slug string) (Entry, error) {
 	snap := m.load()
 	e, ok := snap.entries[slug]
 	if !ok {
-		return Entry{}, &NotFoundError{Slug: slug, Near: near(slug, snap.slugs)}
+		return Entry{}, &NotFoundError{Slug: slug, Near: Near(slug, snap.slugs)}
 	}
 	e.Headers = maps.Clone(e.Headers)
 	return e, nil
@@ -73,7 +73,7 @@ func (m *Memory) Config(id string) (*config.Config, error) {
 	snap := m.load()
 	c, ok := snap.configs[id]
 	if !ok {
-		return nil, &NotFoundError{Slug: id, kind: "config", Near: near(id, slices.Sorted(maps.Keys(snap.configs)))}
+		return nil, &NotFoundError{Slug: id, kind: "config", Near: Near(id, slices.Sorted(maps.Keys(snap.configs)))}
 	}
 	return c, nil
 }

@@ -331,10 +331,7 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-const (
-	maxNear  = 3  // similar names listed in an error
-	maxQuote = 64 // bytes of a foreign name repeated in an error
-)
+const maxQuote = 64 // bytes of a foreign name repeated in an error
 
 // quote renders a name from outside for an error, shortened and escaped.
 func quote(name string) string {

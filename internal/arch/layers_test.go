@@ -25,13 +25,14 @@ type layer struct {
 var layers = []layer{
 	{"internal/jsonx", nil, nil},
 	{"internal/sse", nil, nil},
+	{"internal/near", nil, nil},
 	{"internal/wire/...", []string{"internal/jsonx"}, nil},
 	{"internal/vault", []string{"internal/jsonx"}, nil},
 	{"internal/schema", []string{"internal/jsonx"}, nil},
 	{"internal/fetch", nil, nil},
 	{"internal/gcpauth", nil, []string{authTypes + "/...", oauth2}},
-	{"config", []string{"internal/jsonx"}, nil},
-	{"catalog", []string{"config", "internal/jsonx"}, nil},
+	{"config", []string{"internal/jsonx", "internal/near"}, nil},
+	{"catalog", []string{"config", "internal/jsonx", "internal/near"}, nil},
 	{"providers", []string{"internal/jsonx"}, []string{authTypes}},
 	{"internal/transport", []string{"providers", "internal/jsonx"}, nil},
 	{"internal/engine", []string{
@@ -47,7 +48,7 @@ var layers = []layer{
 	{"internal/pipeline", []string{"providers", "catalog", "config", "internal/gcpauth", "internal/routing"}, []string{authTypes, zap}},
 	{"internal/routing", []string{"providers"}, nil},
 	{"internal/messages", []string{"providers", "internal/jsonx"}, nil},
-	{"internal/front", []string{"providers", "catalog", "config", "internal/jsonx", "internal/messages", "internal/sse"}, nil},
+	{"internal/front", []string{"providers", "catalog", "config", "internal/jsonx", "internal/messages", "internal/near", "internal/sse"}, nil},
 	{".", []string{
 		"catalog", "config", "providers", "providers/anthropic", "providers/google", "providers/openai", "providers/vertex", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline",
 	}, []string{authTypes, oauth2, zap}},

@@ -391,13 +391,14 @@ func requestHeader(t *providers.Target) http.Header {
 }
 
 // named adds the provider to an error about an answer, or about none, and what
-// helps against a refusal.
+// helps against a refusal, and takes out of it the credentials that were sent.
 func (c *call) named(err error) error {
 	e, ok := errors.AsType[*providers.Error](err)
 	if !ok || e.Provider != "" {
 		return err
 	}
 	e.Provider = c.in.site.Name()
+	c.hide(e)
 	if site, ok := c.in.site.(Remedier); ok && e.NativeStatus != "" {
 		if hint := site.Remedy(e); hint != "" {
 			e.Message += " (" + hint + ")"

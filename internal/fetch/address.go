@@ -50,9 +50,21 @@ func isPublic(a netip.Addr) bool {
 	return a.Zone() == "" && unicast6.Contains(a) && !slices.ContainsFunc(reserved6, holds)
 }
 
+// servers are addresses at which clouds tell a machine its secrets, beside that of
+// the link. No setting opens them.
+//
+// Source: https://docs.cloud.google.com/compute/docs/metadata/querying-metadata
+// Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html
+// Source: https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
+// Source: https://www.alibabacloud.com/help/en/ecs/user-guide/view-instance-metadata
+var servers = prefixes("fd20:ce::254/128", "fd00:ec2::254/128", "168.63.129.16/32", "100.100.100.200/32")
+
 // mayConnect reports whether an address may be connected to.
 func (f *Fetcher) mayConnect(a netip.Addr) bool {
 	a = a.Unmap()
+	if slices.ContainsFunc(servers, func(p netip.Prefix) bool { return p.Contains(a.WithZone("")) }) {
+		return false
+	}
 	if isPublic(a) {
 		return true
 	}

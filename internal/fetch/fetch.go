@@ -43,7 +43,7 @@ type Config struct {
 	// Ports are those that may be connected to; default 443.
 	Ports []int
 	// Networks are addresses that may be connected to although they are not
-	// public. Those of a link, where metadata servers are, never may.
+	// public. Those of a link and of metadata servers never may.
 	Networks []netip.Prefix
 	// RootCAs are the certificates that servers are judged by; default the
 	// system's.

@@ -94,7 +94,6 @@ func (f *Fetcher) redirect(u *url.URL, res *http.Response) (next *url.URL, fault
 	if err != nil || res.Header.Get("Location") == "" {
 		return nil, "redirects to nowhere"
 	}
-	next.Fragment = ""
 	if fault := f.check(next); fault != "" {
 		return nil, "redirects, and there " + fault
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/b650d4bf/gateway/internal/near"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -245,41 +246,19 @@ func (c *call) unknownHeader(name string) error {
 	return badHeader(name, problem)
 }
 
-// nearest returns the header whose name is closest, if any is close: at most a
-// third of the part after the prefix differs.
+// nearest returns the header whose name is closest after the prefix, if any is
+// close.
 func nearest(name string, rules map[string]Header) string {
-	own := name[len(headerPrefix):]
-	best, limit := "", max(1, len(own)/3)
+	prefix := strings.ToLower(headerPrefix)
+	var own []string
 	for _, rule := range rules {
-		other, ok := strings.CutPrefix(rule.Name, strings.ToLower(headerPrefix))
-		if !ok {
-			continue
-		}
-		d := distance(own, other)
-		if d < limit || d == limit && (best == "" || rule.Name < best) {
-			best, limit = rule.Name, d
+		if rest, ok := strings.CutPrefix(rule.Name, prefix); ok {
+			own = append(own, rest)
 		}
 	}
-	return best
-}
-
-// distance is the number of bytes to insert, delete or replace to make b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	alike := near.Of(name[len(prefix):], own)
+	if len(alike) == 0 {
+		return ""
 	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
+	return prefix + alike[0]
 }

@@ -3,9 +3,11 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 
+	"github.com/b650d4bf/gateway/config"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -91,5 +93,18 @@ func TestEmbeddingsThatAreRefused(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func TestParamsThatMakeNoRequest(t *testing.T) {
+	c, err := config.Parse([]byte(`{"override_params":{"model":"m","dimensions":"many"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &embedder{able: able{fake: fake{name: "fake"}}}
+	_, err = New(p).Embeddings(t.Context(), inCatalog(t), &Settings{Config: c}, vectorsOf("a"))
+	e := known(t, err)
+	if e.Code != providers.ErrInvalidConfig || e.Param != "config" || !strings.Contains(e.Message, "dimensions") || strings.Contains(e.Message, "many") {
+		t.Errorf("%v", e)
 	}
 }

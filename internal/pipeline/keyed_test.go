@@ -25,9 +25,11 @@ func TestAKeyedProviderHasItsEntryAlone(t *testing.T) {
 	}
 	client := Settings{
 		Catalog: entries(t, entry), Token: token("platform"), ProjectID: "p", Region: "r", BaseURL: "https://platform.test", UniverseDomain: "u.test",
+		Header: http.Header{"X-Goog-Api-Key": {"k"}, "X-Proxy-Token": {"k"}, "X-Any": {"c"}},
 	}
 	call := Settings{
-		Token: token("call"), FallbackToken: token("along"), ProjectID: "p2", Region: "r2", BaseURL: "https://call.test", Header: http.Header{"X-Call": {"b"}},
+		Token: token("call"), FallbackToken: token("along"), ProjectID: "p2", Region: "r2", BaseURL: "https://call.test",
+		Header: http.Header{"X-Call": {"b"}, "X-Session-Token": {"s"}, "Cookie": {"c"}, "X-Api-Key": {"k"}},
 	}
 	r, err := resolve(t, withKeyed(), &client, &call, "@o/m")
 	if err != nil {
@@ -36,7 +38,8 @@ func TestAKeyedProviderHasItsEntryAlone(t *testing.T) {
 	wantEqual(t, "the-key", tokenOf(t, r.target.Token))
 	r.target.Token = nil
 	wantEqual(t, providers.Target{
-		Slug: "o", Provider: "own", Model: "m", BaseURL: "https://own.test/v1", APIVersion: "2", Header: http.Header{"X-Team": {"a"}, "X-Call": {"b"}},
+		Slug: "o", Provider: "own", Model: "m", BaseURL: "https://own.test/v1", APIVersion: "2",
+		Header: http.Header{"X-Team": {"a"}, "X-Any": {"c"}, "X-Call": {"b"}, "X-Session-Token": {"s"}},
 	}, r.target)
 }
 
@@ -79,6 +82,36 @@ func TestEntriesFitTheirProviders(t *testing.T) {
 			var refused *providers.Error
 			if !errors.As(err, &refused) || refused.Code != providers.ErrInvalidConfig || refused.Param != tt.want {
 				t.Errorf("%v, want one about %s", err, tt.want)
+			}
+		})
+	}
+}
+
+// A config's host is for the provider beside it: whoever names the model must not
+// send the credentials of another entry there.
+func TestAHostOfAConfigIsForItsProvider(t *testing.T) {
+	list := entries(t, catalog.Entry{Slug: "a", Provider: "own", APIKey: "the-key"}, catalog.Entry{Slug: "b", Provider: "own", APIKey: "another"})
+	for name, tt := range map[string]struct {
+		of, provider, model string
+		refused             string // the member at fault
+	}{
+		"no slug":                  {"@a", "@a", "m", ""},
+		"its own slug":             {"@a", "@a", "@a/m", ""},
+		"another's":                {"@a", "@a", "@b/m", "model"},
+		"another of the call":      {"@a", "@b", "m", "provider"},
+		"a host for all providers": {"", "", "@b/m", "model"},
+		"likewise, by the call":    {"", "b", "m", "provider"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := resolve(t, withKeyed(), &Settings{Catalog: list}, &Settings{Provider: tt.provider, CustomHost: "https://a.test", HostOf: tt.of}, tt.model)
+			var e *providers.Error
+			switch {
+			case tt.refused != "" && (!errors.As(err, &e) || e.Param != tt.refused):
+				t.Errorf("%v, want one about %s", err, tt.refused)
+			case tt.refused == "" && err != nil:
+				t.Error(err)
+			case tt.refused == "":
+				wantEqual(t, "https://a.test", r.target.BaseURL)
 			}
 		})
 	}

@@ -206,7 +206,7 @@ func (l *leaf) over(client, call *Settings, stream bool) Settings {
 	own.Provider = first(call.Provider, t.Provider)
 	own.Region = first(call.Region, t.Region)
 	own.ProjectID = first(call.ProjectID, t.ProjectID)
-	own.CustomHost = t.CustomHost
+	own.CustomHost, own.HostOf = t.CustomHost, t.Provider
 	if own.Strict == nil {
 		own.Strict = t.StrictCompliance
 	}

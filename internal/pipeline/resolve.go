@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"cloud.google.com/go/auth"
@@ -24,6 +25,9 @@ type route struct {
 func (e *Engine) resolve(ctx context.Context, client, call *Settings, model string, r *route) error {
 	slug, model, err := splitSlug(model)
 	if err != nil {
+		return err
+	}
+	if err := hosted(call, slug); err != nil {
 		return err
 	}
 	entry, err := e.entry(client, call, slug)
@@ -57,7 +61,7 @@ func (e *Engine) resolve(ctx context.Context, client, call *Settings, model stri
 
 // resolveKeyed makes the target of a provider that is asked with an API key. Of
 // the client's and the call's settings it has those alone that tell nothing of
-// another platform.
+// another platform: of their headers none that are for credentials.
 func (e *Engine) resolveKeyed(client, call *Settings, model string, entry *catalog.Entry, t *providers.Target) error {
 	src, err := e.entryToken(entry)
 	if err != nil {
@@ -65,7 +69,7 @@ func (e *Engine) resolveKeyed(client, call *Settings, model string, entry *catal
 	}
 	*t = providers.Target{
 		Slug: entry.Slug, Provider: entry.Provider, Model: model, BaseURL: first(call.CustomHost, entry.BaseURL), APIVersion: entry.APIVersion,
-		Token: src, Header: headers(client.Header, entry.Headers, call.Header), Timeouts: timeouts(client.Timeouts, call.Timeouts),
+		Token: src, Header: headers(public(client.Header, false), entry.Headers, public(call.Header, true)), Timeouts: timeouts(client.Timeouts, call.Timeouts),
 	}
 	return nil
 }
@@ -80,6 +84,21 @@ func splitSlug(ref string) (slug, model string, err error) {
 		return "", "", providers.Invalid("model", `a model reference with a slug is "@slug/model"`)
 	}
 	return slug, model, nil
+}
+
+// hosted refuses a provider that a model or a call names in place of the one that
+// a config's host is for: the credentials of another entry would go there.
+func hosted(call *Settings, slug string) error {
+	name := first(slug, strings.TrimPrefix(call.Provider, "@"))
+	if call.CustomHost == "" || name == strings.TrimPrefix(call.HostOf, "@") {
+		return nil
+	}
+	param := "provider"
+	if slug != "" {
+		param = "model"
+	}
+	return providers.Invalid(param, "the config's target has a custom_host, which is for its own provider: leave @"+name+
+		` out, or set "provider":"@`+name+`" beside custom_host`)
 }
 
 // entry finds the catalog entry, or makes one for the client's own settings.
@@ -145,7 +164,7 @@ func (e *Engine) token(client, call *Settings, entry *catalog.Entry) (auth.Token
 		return src, nil
 	case client.Token != nil:
 		return client.Token, nil
-	case call.FallbackToken != nil:
+	case call.FallbackToken != nil && call.CustomHost == "": // it is for the platform's hosts
 		return call.FallbackToken, nil
 	}
 	return e.sources.byDefault()
@@ -244,4 +263,38 @@ func headers(client http.Header, entry map[string]catalog.Secret, call http.Head
 		out[http.CanonicalHeaderKey(k)] = v
 	}
 	return out
+}
+
+// public returns the headers of a layer that may go to any service. What is set
+// for one call is meant for it, but for the names that services have for keys.
+func public(h http.Header, call bool) http.Header {
+	out := make(http.Header, len(h))
+	for name, values := range h {
+		if !isKey(name) && (call || !soundsSecret(name)) {
+			out[name] = values
+		}
+	}
+	return out
+}
+
+// isKey reports whether a header is one that services take credentials in.
+func isKey(name string) bool {
+	switch strings.ToLower(name) {
+	case "authorization", "proxy-authorization", "cookie", "x-api-key", "x-goog-api-key", "api-key":
+		return true
+	}
+	return false
+}
+
+// secretWords are in the names of headers such as X-Serverless-Authorization and
+// X-Proxy-Token.
+var secretWords = []string{"authorization", "auth", "cookie", "key", "apikey", "token", "secret", "password", "credential", "credentials"}
+
+func soundsSecret(name string) bool {
+	for word := range strings.SplitSeq(strings.ToLower(name), "-") {
+		if slices.Contains(secretWords, word) {
+			return true
+		}
+	}
+	return false
 }

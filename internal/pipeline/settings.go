@@ -44,6 +44,8 @@ type Settings struct {
 	// CustomHost is the address that a config gives a target. Unlike BaseURL it is
 	// about the target alone, whatever its provider.
 	CustomHost string
+	// HostOf is the provider that CustomHost is for.
+	HostOf string
 	// Incoming is the header that an HTTP client sent, of which a config may send
 	// some on, and which its conditions see.
 	Incoming http.Header

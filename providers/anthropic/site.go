@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/b650d4bf/gateway/internal/engine"
 	"github.com/b650d4bf/gateway/providers"
@@ -44,18 +43,14 @@ func (site) Model(ref string) (engine.Model, error) { return parseModel(ref) }
 // URL is the address of a method, such as https://api.anthropic.com/v1/messages.
 // The model is in the body.
 func (site) URL(t *providers.Target, _ *engine.Model, verb, query string) (*url.URL, error) {
-	u := &url.URL{Scheme: "https", Host: host, RawQuery: query}
+	u := &url.URL{Scheme: "https", Host: host}
 	if t.BaseURL != "" {
-		base, err := url.Parse(t.BaseURL)
-		if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" || base.User != nil ||
-			base.RawQuery != "" || base.ForceQuery || base.Fragment != "" || base.RawPath != "" {
-			return nil, &providers.Error{
-				Code: providers.ErrInvalidConfig, Param: "base_url",
-				Message: "the base URL must be absolute, such as https://example.com, without user, query and fragment",
-			}
+		var err error
+		if u, err = engine.BaseURL(t.BaseURL); err != nil {
+			return nil, err
 		}
-		u.Scheme, u.Host, u.Path = base.Scheme, base.Host, strings.TrimRight(base.Path, "/")
 	}
+	u.RawQuery = query
 	u.Path += "/v1/" + verb
 	return u, nil
 }

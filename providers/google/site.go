@@ -121,18 +121,14 @@ func modelName(m *engine.Model) string {
 // address is that of a resource. A base URL replaces the service's host, and its
 // path comes first.
 func address(t *providers.Target, resource, query string) (*url.URL, error) {
-	u := &url.URL{Scheme: "https", Host: host, RawQuery: query}
+	u := &url.URL{Scheme: "https", Host: host}
 	if t.BaseURL != "" {
-		base, err := url.Parse(t.BaseURL)
-		if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" || base.User != nil ||
-			base.RawQuery != "" || base.ForceQuery || base.Fragment != "" || base.RawPath != "" {
-			return nil, &providers.Error{
-				Code: providers.ErrInvalidConfig, Param: "base_url",
-				Message: "the base URL must be absolute, such as https://example.com, without user, query and fragment",
-			}
+		var err error
+		if u, err = engine.BaseURL(t.BaseURL); err != nil {
+			return nil, err
 		}
-		u.Scheme, u.Host, u.Path = base.Scheme, base.Host, strings.TrimRight(base.Path, "/")
 	}
+	u.RawQuery = query
 	u.Path += version + resource
 	return u, nil
 }

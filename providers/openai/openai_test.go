@@ -178,12 +178,13 @@ func TestWhatCannotBeSentIsRefusedBefore(t *testing.T) {
 		code       providers.Code
 		param      string
 	}{
-		{"no key", false, providers.Target{Model: "gpt-5"}, providers.ErrAuthentication, "api_key"},
-		{"an empty key", false, providers.Target{Model: "gpt-5", Token: key("")}, providers.ErrAuthentication, "api_key"},
+		{"no key", false, providers.Target{Model: "gpt-5"}, providers.ErrInvalidConfig, "api_key"},
+		{"an empty key", false, providers.Target{Model: "gpt-5", Token: key("")}, providers.ErrInvalidConfig, "api_key"},
 		{"no address", true, providers.Target{Model: "m", Token: key("k")}, providers.ErrInvalidConfig, "base_url"},
 		{"an address with a password", true, providers.Target{Model: "m", BaseURL: "https://u:p@h/v1"}, providers.ErrInvalidConfig, "base_url"},
 		{"no model", false, providers.Target{Token: key("k")}, providers.ErrInvalidRequest, "model"},
 		{"a model with a line break", false, providers.Target{Model: "a\nb", Token: key("k")}, providers.ErrInvalidRequest, "model"},
+		{"a model after a space", false, providers.Target{Model: " m", Token: key("k")}, providers.ErrInvalidRequest, "model"},
 		{"a model without end", false, providers.Target{Model: strings.Repeat("m", 513), Token: key("k")}, providers.ErrInvalidRequest, "model"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -34,6 +34,8 @@ func (s *site) Model(ref string) (engine.Model, error) {
 		return engine.Model{}, providers.Invalid("model", "is required: the name that the server has for it")
 	case len(ref) > maxModel || !utf8.ValidString(ref) || strings.ContainsFunc(ref, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return engine.Model{}, providers.Invalid("model", "is no model name: it is too long, or has control characters")
+	case strings.TrimSpace(ref) != ref:
+		return engine.Model{}, providers.Invalid("model", "is no model name: it begins or ends with a space")
 	}
 	if s.compatible {
 		return engine.Model{Publisher: CompatibleName, Name: ref, Family: engine.FamilyEndpoint, Own: true}, nil
@@ -69,7 +71,7 @@ func (s *site) Authorize(ctx context.Context, t *providers.Target, h http.Header
 	token, _, err = engine.Bearer(ctx, t, h, slot)
 	if err == nil && token == "" && !s.compatible && len(h["Authorization"]) == 0 {
 		err = &providers.Error{
-			Code: providers.ErrAuthentication, Param: "api_key", Provider: Name,
+			Code: providers.ErrInvalidConfig, Param: "api_key",
 			Message: "there is no API key: give the catalog entry an api_key",
 		}
 	}

@@ -25,7 +25,8 @@ type MediaFetch struct {
 	// Ports are those that may be connected to; default 443.
 	Ports []int
 	// Networks are further addresses that may be connected to, which are not
-	// public. Those of a link, such as 169.254.169.254, never may.
+	// public. Those of a link and of metadata servers, such as 169.254.169.254,
+	// never may.
 	Networks []netip.Prefix
 	// RootCAs are the certificates that servers are judged by; default the
 	// system's.
