@@ -30,5 +30,5 @@ func Key(ctx context.Context, t *providers.Target) (string, error) {
 }
 
 func noKey(message string) error {
-	return &providers.Error{Code: providers.ErrInvalidConfig, Param: "api_key", Message: message}
+	return &providers.Error{Code: providers.ErrAuthentication, Param: "api_key", Message: message}
 }

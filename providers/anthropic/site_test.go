@@ -149,13 +149,13 @@ func TestAKeyThatIsMissingIsToldBeforeAnythingIsSent(t *testing.T) {
 		code  providers.Code
 		says  string
 	}{
-		{"none", t.Context(), nil, "", providers.ErrInvalidConfig, "api_key"},
-		{"an empty one", t.Context(), key(""), "", providers.ErrInvalidConfig, "api_key"},
-		{"an empty one for a proxy", t.Context(), key(""), "https://proxy", providers.ErrInvalidConfig, "api_key"},
-		{"a line", t.Context(), key("sk-ant-secret\n"), "", providers.ErrInvalidConfig, "white space"},
-		{"no ASCII", t.Context(), key("sk-änt"), "", providers.ErrInvalidConfig, "ASCII"},
+		{"none", t.Context(), nil, "", providers.ErrAuthentication, "api_key"},
+		{"an empty one", t.Context(), key(""), "", providers.ErrAuthentication, "api_key"},
+		{"an empty one for a proxy", t.Context(), key(""), "https://proxy", providers.ErrAuthentication, "api_key"},
+		{"a line", t.Context(), key("sk-ant-secret\n"), "", providers.ErrAuthentication, "white space"},
+		{"no ASCII", t.Context(), key("sk-änt"), "", providers.ErrAuthentication, "ASCII"},
 		{"a source that fails", t.Context(), failing{errors.New("vault is sealed")}, "", providers.ErrAuthentication, "no access token"},
-		{"a source without one", t.Context(), failing{}, "", providers.ErrInvalidConfig, "api_key"},
+		{"a source without one", t.Context(), failing{}, "", providers.ErrAuthentication, "api_key"},
 		{"a call that has ended", canceled, failing{context.Canceled}, "", providers.ErrCanceled, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -167,7 +167,7 @@ func TestAKeyThatIsMissingIsToldBeforeAnythingIsSent(t *testing.T) {
 			if !errors.As(err, &e) || e.Code != tt.code || !strings.Contains(e.Message, tt.says) || e.Sent || rt.calls > 0 {
 				t.Errorf("%v after %d calls", err, rt.calls)
 			}
-			if e.Code == providers.ErrInvalidConfig && e.Param != "api_key" || strings.Contains(err.Error(), "secret") {
+			if e.Err == nil && e.Param != "api_key" || strings.Contains(err.Error(), "secret") {
 				t.Errorf("param %q: %v", e.Param, err)
 			}
 		})

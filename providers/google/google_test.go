@@ -82,9 +82,9 @@ func TestWhatIsWrongIsFoundBeforeAnythingIsSent(t *testing.T) {
 		code   providers.Code
 		param  string
 	}{
-		{"no key", providers.Target{Model: "gemini-3.5-flash"}, providers.ErrInvalidConfig, "api_key"},
-		{"an empty key", providers.Target{Model: "gemini-3.5-flash", Token: apiKey("")}, providers.ErrInvalidConfig, "api_key"},
-		{"a key that can't be one", providers.Target{Model: "gemini-3.5-flash", Token: apiKey("hunter2\r\nx")}, providers.ErrInvalidConfig, "api_key"},
+		{"no key", providers.Target{Model: "gemini-3.5-flash"}, providers.ErrAuthentication, "api_key"},
+		{"an empty key", providers.Target{Model: "gemini-3.5-flash", Token: apiKey("")}, providers.ErrAuthentication, "api_key"},
+		{"a key that can't be one", providers.Target{Model: "gemini-3.5-flash", Token: apiKey("hunter2\r\nx")}, providers.ErrAuthentication, "api_key"},
 		{"no model", providers.Target{}, providers.ErrInvalidRequest, "model"},
 		{"no name", providers.Target{Model: "models/"}, providers.ErrInvalidRequest, "model"},
 		{"dots", providers.Target{Model: "models/.."}, providers.ErrInvalidRequest, "model"},

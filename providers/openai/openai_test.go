@@ -178,8 +178,8 @@ func TestWhatCannotBeSentIsRefusedBefore(t *testing.T) {
 		code       providers.Code
 		param      string
 	}{
-		{"no key", false, providers.Target{Model: "gpt-5"}, providers.ErrInvalidConfig, "api_key"},
-		{"an empty key", false, providers.Target{Model: "gpt-5", Token: key("")}, providers.ErrInvalidConfig, "api_key"},
+		{"no key", false, providers.Target{Model: "gpt-5"}, providers.ErrAuthentication, "api_key"},
+		{"an empty key", false, providers.Target{Model: "gpt-5", Token: key("")}, providers.ErrAuthentication, "api_key"},
 		{"no address", true, providers.Target{Model: "m", Token: key("k")}, providers.ErrInvalidConfig, "base_url"},
 		{"an address with a password", true, providers.Target{Model: "m", BaseURL: "https://u:p@h/v1"}, providers.ErrInvalidConfig, "base_url"},
 		{"no model", false, providers.Target{Token: key("k")}, providers.ErrInvalidRequest, "model"},

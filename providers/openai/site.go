@@ -71,7 +71,7 @@ func (s *site) Authorize(ctx context.Context, t *providers.Target, h http.Header
 	token, _, err = engine.Bearer(ctx, t, h, slot)
 	if err == nil && token == "" && !s.compatible && len(h["Authorization"]) == 0 {
 		err = &providers.Error{
-			Code: providers.ErrInvalidConfig, Param: "api_key",
+			Code: providers.ErrAuthentication, Param: "api_key",
 			Message: "there is no API key: give the catalog entry an api_key",
 		}
 	}
