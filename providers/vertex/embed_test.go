@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -196,13 +195,13 @@ func TestTheInputAtFaultIsNamed(t *testing.T) {
 	}
 }
 
-// TestOneFailureEndsTheCall lets one of many requests fail while others wait.
+// TestOneFailureEndsTheCall lets one of many requests fail while others wait. The
+// bubble fails when a goroutine is left behind.
 func TestOneFailureEndsTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := vertextest.New(vertextest.WithLatency(time.Second), vertextest.WithMaxInstances(1))
 		defer srv.Close()
 		p := newProvider(t, srv.Transport())
-		before := runtime.NumGoroutine()
 		if _, err := p.Embeddings(t.Context(), target("gemini-embedding-001"), embedRequest("gemini-embedding-001", "a", "b")); err != nil {
 			t.Fatal(err)
 		}
@@ -215,10 +214,6 @@ func TestOneFailureEndsTheCall(t *testing.T) {
 		}
 		if n := len(srv.Requests()); n > 8 {
 			t.Errorf("%d requests were sent", n)
-		}
-		synctest.Wait()
-		if after := runtime.NumGoroutine(); after > before {
-			t.Errorf("%d goroutines, %d before", after, before)
 		}
 	})
 }
