@@ -56,15 +56,16 @@ var layers = []layer{
 	{"prompts", []string{"catalog", "providers"}, nil},
 	{"internal/arch", nil, nil},
 	{"internal/testkit", nil, []string{"github.com/google/go-cmp/cmp"}},
+	{"internal/testkit/outcome", []string{"providers"}, nil},
 	{"examples/...", []string{".", "catalog", "prompts", "providers/...", "structured", "examples/..."}, []string{"..."}},
 }
 
 // doors are packages of the standard library that only some directories may
 // import: with a second user, what they are kept for would be done twice.
 var doors = map[string][]string{
-	"encoding/json": {"catalog", "config", "internal/gcpauth", "internal/testkit", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/..."},
+	"encoding/json": {"catalog", "config", "internal/gcpauth", "internal/testkit/...", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/..."},
 	"unsafe":        {"internal/jsonx"},
-	"testing":       {"internal/testkit", "providers/providertest"},
+	"testing":       {"internal/testkit/...", "providers/providertest"},
 	"flag":          {"internal/testkit", "examples/..."},
 	"log":           {"examples/..."},
 	"os/exec":       {"examples/..."},

@@ -2,7 +2,6 @@ package anthropic_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/b650d4bf/gateway/internal/sse"
 	"github.com/b650d4bf/gateway/internal/testkit"
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
 )
@@ -85,17 +85,17 @@ func (s *scenario) play(t *testing.T) map[string][]byte {
 	answer, err := newProvider(t, rt).ChatCompletion(t.Context(), target(s.request.Model), s.request)
 	switch {
 	case err != nil && rt.calls == 0:
-		got["error.txt"] = []byte(describe(err))
+		got["error.txt"] = []byte(outcome.Describe(err))
 		return got
 	case err != nil:
-		got["unary.error.txt"] = []byte(describe(err))
+		got["unary.error.txt"] = []byte(outcome.Describe(err))
 	default:
-		got["warnings.txt"] = []byte(warningLines(answer.Meta.Warnings))
+		got["warnings.txt"] = []byte(outcome.WarningLines(answer.Meta.Warnings))
 		if unary != nil {
-			got["completion.json"] = indent(t, []byte(stable(t, answer)))
+			got["completion.json"] = outcome.Indent(t, []byte(outcome.Stable(t, answer)))
 		}
 	}
-	got["body.json"] = indent(t, rt.sent)
+	got["body.json"] = outcome.Indent(t, rt.sent)
 	got["url.txt"] = []byte(rt.url + "\n")
 	got["header.txt"] = []byte(headerLines(rt.head))
 	if text := s.archive.Get("stream.sse"); text != nil {
@@ -109,16 +109,16 @@ func (s *scenario) playStream(t *testing.T, text []byte, got map[string][]byte) 
 	rt := plays(text)
 	chunks, whole, err := s.streamFrom(t, rt)
 	got["url.txt"] = append(got["url.txt"], rt.url+"\n"...)
-	got["stream.body.json"] = indent(t, rt.sent)
+	got["stream.body.json"] = outcome.Indent(t, rt.sent)
 	if err != nil {
-		got["stream.error.txt"] = []byte(describe(err))
+		got["stream.error.txt"] = []byte(outcome.Describe(err))
 	}
 	if len(chunks) > 0 {
-		lines := strings.ReplaceAll(strings.Trim(stable(t, chunks), "[]"), `},{"id":`, "}\n{\"id\":")
+		lines := strings.ReplaceAll(strings.Trim(outcome.Stable(t, chunks), "[]"), `},{"id":`, "}\n{\"id\":")
 		got["chunks.jsonl"] = []byte(lines)
 	}
 	if whole != nil && s.archive.Get("unary.json") == nil {
-		got["completion.json"] = indent(t, []byte(stable(t, whole)))
+		got["completion.json"] = outcome.Indent(t, []byte(outcome.Stable(t, whole)))
 	}
 }
 
@@ -134,16 +134,7 @@ func (s *scenario) streamFrom(t *testing.T, rt *player) ([]*providers.ChatComple
 	if err != nil {
 		return nil, nil, err
 	}
-	return read(r)
-}
-
-func indent(t *testing.T, data []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	if err := json.Indent(&b, data, "", "  "); err != nil {
-		t.Fatalf("%v in %s", err, data)
-	}
-	return b.Bytes()
+	return outcome.Read(r)
 }
 
 // TestScenarioBodiesFitTheService holds each body to the documentation, and has
@@ -216,7 +207,7 @@ func TestScenarioStreamsFoldToTheWholeAnswer(t *testing.T) {
 				if err != nil || streamErr != nil {
 					t.Fatalf("whole: %v, streamed: %v", err, streamErr)
 				}
-				if diff := cmp.Diff(stable(t, whole), stable(t, folded)); diff != "" {
+				if diff := cmp.Diff(outcome.Stable(t, whole), outcome.Stable(t, folded)); diff != "" {
 					t.Errorf("the fold differs (-whole +folded)\n%s", diff)
 				}
 				if diff := cmp.Diff(whole.Meta.Warnings, folded.Meta.Warnings); diff != "" {
@@ -244,9 +235,9 @@ func TestCutsOfAStreamChangeNothing(t *testing.T) {
 				outcome := func(r io.Reader) string {
 					chunks, whole, err := s.stream(t, r)
 					if err != nil {
-						return stable(t, chunks) + "\n" + describe(err)
+						return outcome.Stable(t, chunks) + "\n" + outcome.Describe(err)
 					}
-					return stable(t, chunks) + "\n" + stable(t, whole)
+					return outcome.Stable(t, chunks) + "\n" + outcome.Stable(t, whole)
 				}
 				want := outcome(bytes.NewReader(text))
 				for i := 0; i < len(text); i += 1 + len(text)/300 {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/b650d4bf/gateway/internal/messages"
 	"github.com/b650d4bf/gateway/internal/testkit"
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -97,13 +98,13 @@ func (x *recording) replay(t *testing.T) {
 		rt.status = x.Response.Status
 		r, err := newProvider(t, rt).ChatCompletionStream(t.Context(), target("claude-sonnet-5"), req)
 		if err != nil {
-			return describe(err), nil
+			return outcome.Describe(err), nil
 		}
-		chunks, whole, err := read(r)
+		chunks, whole, err := outcome.Read(r)
 		if err != nil {
-			return stable(t, chunks) + describe(err), nil
+			return outcome.Stable(t, chunks) + outcome.Describe(err), nil
 		}
-		return stable(t, chunks) + stable(t, whole), whole
+		return outcome.Stable(t, chunks) + outcome.Stable(t, whole), whole
 	}
 	text := []byte(x.Response.SSE)
 	want, whole := outcome(plays(text))

@@ -13,6 +13,7 @@ import (
 	"cloud.google.com/go/auth"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 	"github.com/b650d4bf/gateway/providers/anthropic"
 	"github.com/b650d4bf/gateway/providers/providertest"
@@ -220,7 +221,7 @@ func refused(t *testing.T, status int, header http.Header, body string) *provide
 		t.Fatalf("%v, want an Error", err)
 	}
 	for _, other := range []error{streamErr, countErr} {
-		if other == nil || describe(other) != describe(err) {
+		if other == nil || outcome.Describe(other) != outcome.Describe(err) {
 			t.Errorf("%v, want %v", other, err)
 		}
 	}

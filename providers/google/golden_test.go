@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/b650d4bf/gateway/internal/testkit"
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 	"github.com/b650d4bf/gateway/providers/google"
 	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
@@ -69,24 +70,24 @@ func play(t *testing.T, a *testkit.Archive) map[string][]byte {
 		var r providers.ChunkReader
 		if r, err = p.ChatCompletionStream(t.Context(), target(q.Model), q); err == nil {
 			var chunks []*providers.ChatCompletionChunk
-			chunks, whole, err = read(r)
-			got["chunks.jsonl"] = []byte(strings.ReplaceAll(strings.Trim(stable(t, chunks), "[]"), `},{"id":`, "}\n{\"id\":"))
+			chunks, whole, err = outcome.Read(r)
+			got["chunks.jsonl"] = []byte(strings.ReplaceAll(strings.Trim(outcome.Stable(t, chunks), "[]"), `},{"id":`, "}\n{\"id\":"))
 		}
 	} else {
 		whole, err = p.ChatCompletion(t.Context(), target(q.Model), q)
 	}
 	if whole != nil {
-		got["warnings.txt"] = []byte(warningLines(whole.Meta.Warnings))
+		got["warnings.txt"] = []byte(outcome.WarningLines(whole.Meta.Warnings))
 	}
 	if err != nil {
-		got["error.txt"] = []byte(describe(err))
+		got["error.txt"] = []byte(outcome.Describe(err))
 	}
 	if whole != nil && (a.Get("unary.json") != nil || a.Get("stream.sse") != nil) {
-		got["completion.json"] = indent(t, []byte(stable(t, whole)))
+		got["completion.json"] = outcome.Indent(t, []byte(outcome.Stable(t, whole)))
 	}
 	if len(rt.sent) > 0 {
 		got["url.txt"] = []byte(strings.Join(rt.urls, "\n") + "\n")
-		got["body.json"] = indent(t, rt.sent[0])
+		got["body.json"] = outcome.Indent(t, rt.sent[0])
 	}
 	return got
 }

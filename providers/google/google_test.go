@@ -11,6 +11,7 @@ import (
 	"cloud.google.com/go/auth"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 	"github.com/b650d4bf/gateway/providers/google"
 	"github.com/b650d4bf/gateway/providers/providertest"
@@ -66,7 +67,7 @@ func TestAddresses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, whole, err := read(r); err != nil || whole.Choices[0].Message.Content.Text() != "ok" {
+		if _, whole, err := outcome.Read(r); err != nil || whole.Choices[0].Message.Content.Text() != "ok" {
 			t.Errorf("%v %v", whole, err)
 		}
 		if want := host + "models/gemini-3.5-flash:streamGenerateContent?alt=sse"; rt.urls[0] != want {
@@ -152,7 +153,7 @@ func TestLabelsAreLearnt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := warningLines(out.Meta.Warnings); !strings.Contains(got, want) {
+		if got := outcome.WarningLines(out.Meta.Warnings); !strings.Contains(got, want) {
 			t.Errorf("call %d: %s", i, got)
 		}
 	}
@@ -294,7 +295,7 @@ func TestASignatureOfVertexAIIsReplaced(t *testing.T) {
 		!strings.Contains(string(rt.sent[1]), `"thoughtSignature":"skip_thought_signature_validator"`) {
 		t.Errorf("%s", rt.sent)
 	}
-	if got := warningLines(out.Meta.Warnings); !strings.Contains(got, providers.WarnSignature) || p.SignatureStats().Sentinels != 1 {
+	if got := outcome.WarningLines(out.Meta.Warnings); !strings.Contains(got, providers.WarnSignature) || p.SignatureStats().Sentinels != 1 {
 		t.Errorf("%s %+v", got, p.SignatureStats())
 	}
 }

@@ -4,14 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"cloud.google.com/go/auth"
 
@@ -94,89 +90,4 @@ func decodeRequest(t *testing.T, data []byte) *providers.ChatCompletionRequest {
 		t.Fatalf("request: %v", err)
 	}
 	return q
-}
-
-// read reads a stream to its end and returns its chunks and their fold.
-func read(r providers.ChunkReader) ([]*providers.ChatCompletionChunk, *providers.ChatCompletion, error) {
-	defer func() { _ = r.Close() }()
-	var acc providers.Accumulator
-	var list []*providers.ChatCompletionChunk
-	for {
-		c, err := r.Recv()
-		if errors.Is(err, io.EOF) {
-			return list, acc.Completion(), nil
-		}
-		if err != nil {
-			return list, nil, err
-		}
-		if err := acc.Add(c); err != nil {
-			return list, nil, err
-		}
-		list = append(list, c)
-	}
-}
-
-func indent(t *testing.T, data []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	if err := json.Indent(&b, data, "", "  "); err != nil {
-		t.Fatalf("%v in %s", err, data)
-	}
-	return b.Bytes()
-}
-
-var madeID = regexp.MustCompile(`(call_|chatcmpl-|audio_)[0-9A-Za-z]{24}`)
-
-// stable encodes a value with numbers in place of ids made at random.
-func stable(t *testing.T, v any) string {
-	t.Helper()
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		t.Fatal(err)
-	}
-	names := map[string]string{}
-	return madeID.ReplaceAllStringFunc(strings.TrimSpace(b.String()), func(id string) string {
-		if names[id] == "" {
-			names[id] = fmt.Sprintf("%smade-%d", madeID.FindStringSubmatch(id)[1], len(names)+1)
-		}
-		return names[id]
-	})
-}
-
-// describe writes an error with all that callers look at.
-func describe(err error) string {
-	var e *providers.Error
-	if !errors.As(err, &e) {
-		return fmt.Sprintf("%T: %v\n", err, err)
-	}
-	var b strings.Builder
-	for _, f := range []struct {
-		name  string
-		value any
-		given bool
-	}{
-		{"code", string(e.Code), true},
-		{"param", e.Param, e.Param != ""},
-		{"provider", e.Provider, e.Provider != ""},
-		{"status", e.StatusCode, e.StatusCode != 0},
-		{"native status", e.NativeStatus, e.NativeStatus != ""},
-		{"retry after", e.RetryAfter.Round(time.Millisecond), e.RetryAfter != 0},
-		{"sent", e.Sent, true},
-		{"message", e.Message, e.Message != ""},
-	} {
-		if f.given {
-			fmt.Fprintf(&b, "%s: %v\n", f.name, f.value)
-		}
-	}
-	return b.String()
-}
-
-func warningLines(list []providers.Warning) string {
-	var b strings.Builder
-	for _, w := range list {
-		fmt.Fprintf(&b, "%s | %s | %s\n", w.Code, w.Param, w.Message)
-	}
-	return b.String()
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 	"github.com/b650d4bf/gateway/providers/vertex"
 )
@@ -106,7 +107,7 @@ func TestReplayOfTheService(t *testing.T) {
 					checkRefusal(t, x, gotErr)
 					return
 				}
-				if diff := cmp.Diff(strings.Replace(stable(t, want), `"provider":"vertex-ai"`, `"provider":"google"`, 1), stable(t, got)); diff != "" {
+				if diff := cmp.Diff(strings.Replace(outcome.Stable(t, want), `"provider":"vertex-ai"`, `"provider":"google"`, 1), outcome.Stable(t, got)); diff != "" {
 					t.Errorf("(-Vertex AI +the service)\n%s", diff)
 				}
 			})
@@ -124,14 +125,14 @@ func (x *recording) ask(t *testing.T, p providers.Provider, to *providers.Target
 	if err != nil {
 		return nil, err
 	}
-	_, whole, err := read(r)
+	_, whole, err := outcome.Read(r)
 	return whole, err
 }
 
 // checkRefusal looks at how a recorded refusal is told.
 func checkRefusal(t *testing.T, x *recording, err error) {
 	t.Helper()
-	text := describe(err)
+	text := outcome.Describe(err)
 	if strings.Contains(text, "aiplatform") || strings.Contains(text, "region") {
 		t.Errorf("a remedy for Vertex AI: %s", text)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/b650d4bf/gateway/internal/testkit"
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
 )
@@ -35,12 +36,12 @@ func TestCountScenarios(t *testing.T) {
 			got := map[string][]byte{}
 			count, err := newProvider(t, rt).CountTokens(t.Context(), target(q.Model), q)
 			if err != nil {
-				got["error.txt"] = []byte(describe(err))
+				got["error.txt"] = []byte(outcome.Describe(err))
 			} else {
-				got["warnings.txt"] = []byte(warningLines(count.Meta.Warnings))
+				got["warnings.txt"] = []byte(outcome.WarningLines(count.Meta.Warnings))
 			}
 			if rt.calls > 0 {
-				got["url.txt"], got["body.json"] = []byte(rt.url+"\n"), indent(t, rt.sent)
+				got["url.txt"], got["body.json"] = []byte(rt.url+"\n"), outcome.Indent(t, rt.sent)
 				if err := vertextest.CheckMessagesCount(rt.sent); err != nil {
 					t.Errorf("the body does not fit the platform: %v", err)
 				}
@@ -108,7 +109,7 @@ func TestCountedPromptsAreThoseOfChat(t *testing.T) {
 			rt := plays([]byte(countedClaude))
 			_, err := newProvider(t, rt).CountTokens(t.Context(), target(s.request.Model), s.request)
 			if rt.calls == 0 {
-				if diff := cmp.Diff(describe(chatErr), describe(err)); diff != "" {
+				if diff := cmp.Diff(outcome.Describe(chatErr), outcome.Describe(err)); diff != "" {
 					t.Errorf("not counted (-chat +count)\n%s", diff)
 				}
 				return

@@ -4,6 +4,7 @@ import (
 	"io"
 	"testing"
 
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestCutsOfRecordedClaudeStreamsChangeNothing(t *testing.T) {
 	cutRecorded(t, "anthropic", func(t *testing.T, r io.Reader) string {
 		chunks, whole, err := claudeStreams(t, r)
-		return outcome(t, chunks, whole, err)
+		return seenAs(t, chunks, whole, err)
 	})
 }
 
@@ -24,5 +25,5 @@ func claudeStreams(t *testing.T, body io.Reader) ([]*providers.ChatCompletionChu
 	if err != nil {
 		return nil, nil, err
 	}
-	return read(r)
+	return outcome.Read(r)
 }

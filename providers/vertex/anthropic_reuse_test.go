@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -44,7 +45,7 @@ func TestAnswersOfClaudeShareNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		alone.Created = 0
-		if diff := cmp.Diff(stable(t, alone), stable(t, answers[i])); diff != "" {
+		if diff := cmp.Diff(outcome.Stable(t, alone), outcome.Stable(t, answers[i])); diff != "" {
 			t.Errorf("%s (-alone +among others)\n%s", word, diff)
 		}
 	}

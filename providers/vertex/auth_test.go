@@ -15,6 +15,7 @@ import (
 	"cloud.google.com/go/auth"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 	"github.com/b650d4bf/gateway/providers/vertex"
 	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
@@ -119,7 +120,7 @@ func ask(t *testing.T, rt http.RoundTripper, g *providers.Target, stream bool) e
 	}
 	r, err := p.ChatCompletionStream(t.Context(), g, hello(t, g.Model))
 	if err == nil {
-		_, _, err = read(r)
+		_, _, err = outcome.Read(r)
 	}
 	return err
 }
@@ -276,7 +277,7 @@ func TestTheNameAndTheFirstChunksMeta(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chunks, _, err := read(r)
+	chunks, _, err := outcome.Read(r)
 	if err != nil || len(chunks) != 2 {
 		t.Fatalf("%d chunks, %v", len(chunks), err)
 	}

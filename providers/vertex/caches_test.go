@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/b650d4bf/gateway/internal/testkit"
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
 )
@@ -95,8 +96,8 @@ func TestCachedContentBodies(t *testing.T) {
 			path := "testdata/caches/" + name + ".txtar"
 			testkit.Golden(t, path, testkit.ReadArchive(t, path), []string{"request.txt", "body.json", "warnings.txt"}, map[string][]byte{
 				"request.txt":  []byte(rt.method + " " + rt.url + "\n"),
-				"body.json":    indent(t, rt.sent),
-				"warnings.txt": []byte(warningLines(got.Meta.Warnings)),
+				"body.json":    outcome.Indent(t, rt.sent),
+				"warnings.txt": []byte(outcome.WarningLines(got.Meta.Warnings)),
 			})
 		})
 	}

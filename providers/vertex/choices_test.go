@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
 )
@@ -87,7 +88,7 @@ func answerTo(t *testing.T, p providers.Provider, q *providers.ChatCompletionReq
 	if err != nil {
 		return nil, err
 	}
-	chunks, whole, err := read(r)
+	chunks, whole, err := outcome.Read(r)
 	for i, c := range chunks {
 		if c.ID != chunks[0].ID || c.Meta != nil && i > 0 || c.Usage != nil && i < len(chunks)-1 {
 			t.Errorf("chunk %d of %d: %+v", i, len(chunks), c)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
 )
@@ -60,7 +61,7 @@ func TestCountedBodiesAreThoseOfChat(t *testing.T) {
 			rt := plays([]byte(`{"totalTokens":1}`))
 			got, err := newProvider(t, rt).CountTokens(t.Context(), target(s.request.Model), s.request)
 			if rt.calls == 0 {
-				if diff := cmp.Diff(describe(chatErr), describe(err)); diff != "" {
+				if diff := cmp.Diff(outcome.Describe(chatErr), outcome.Describe(err)); diff != "" {
 					t.Errorf("not counted (-chat +count)\n%s", diff)
 				}
 				return
@@ -116,7 +117,7 @@ func TestWhatIsNotCountedIsSaid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, warningLines(got.Meta.Warnings)); diff != "" {
+			if diff := cmp.Diff(tt.want, outcome.WarningLines(got.Meta.Warnings)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -47,13 +48,13 @@ func sortedCuts(rnd *rand.Rand, n, size int) []int {
 // less often, since it repeats itself.
 func stride(text []byte) int { return 1 + len(text)/400 }
 
-// outcome is what a caller sees of a stream, as text.
-func outcome(t *testing.T, chunks []*providers.ChatCompletionChunk, whole *providers.ChatCompletion, err error) string {
+// seenAs is what a caller sees of a stream, as text.
+func seenAs(t *testing.T, chunks []*providers.ChatCompletionChunk, whole *providers.ChatCompletion, err error) string {
 	t.Helper()
 	if err != nil {
-		return stable(t, chunks) + "\n" + describe(err)
+		return outcome.Stable(t, chunks) + "\n" + outcome.Describe(err)
 	}
-	return stable(t, chunks) + "\n" + stable(t, whole)
+	return outcome.Stable(t, chunks) + "\n" + outcome.Stable(t, whole)
 }
 
 // checkCuts reads the text cut at many places and wants the same each time.
@@ -89,7 +90,7 @@ func TestCutsOfAStreamChangeNothing(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				checkCuts(t, text, func(r io.Reader) string {
 					chunks, whole, err := s.stream(t, func() io.Reader { return r })
-					return outcome(t, chunks, whole, err)
+					return seenAs(t, chunks, whole, err)
 				})
 			})
 		})

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/b650d4bf/gateway/internal/testkit"
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
 )
@@ -57,7 +58,7 @@ func (r *recorded) text(t *testing.T) []byte {
 	t.Helper()
 	var parts []string
 	for _, s := range r.sent {
-		parts = append(parts, s.verb+"\n"+string(indent(t, s.body)))
+		parts = append(parts, s.verb+"\n"+string(outcome.Indent(t, s.body)))
 	}
 	slices.Sort(parts)
 	return []byte(strings.Join(parts, "\n"))
@@ -88,15 +89,15 @@ func TestEmbeddingScenarios(t *testing.T) {
 			got := map[string][]byte{}
 			out, err := newProvider(t, rt).Embeddings(t.Context(), target(q.Model), q)
 			if err != nil {
-				got["error.txt"] = []byte(describe(err))
+				got["error.txt"] = []byte(outcome.Describe(err))
 			} else {
-				got["warnings.txt"] = []byte(warningLines(out.Meta.Warnings))
+				got["warnings.txt"] = []byte(outcome.WarningLines(out.Meta.Warnings))
 				if a.Get("answer.json") != nil {
 					data, err := out.MarshalJSON()
 					if err != nil {
 						t.Fatal(err)
 					}
-					got["response.json"] = indent(t, data)
+					got["response.json"] = outcome.Indent(t, data)
 				}
 			}
 			if len(rt.sent) > 0 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -29,7 +30,7 @@ func refused(t *testing.T, status int, header http.Header, body string) *provide
 	if err == nil || streamErr == nil {
 		t.Fatalf("whole: %v, streamed: %v, want errors", err, streamErr)
 	}
-	if diff := cmp.Diff(describe(err), describe(streamErr)); diff != "" {
+	if diff := cmp.Diff(outcome.Describe(err), outcome.Describe(streamErr)); diff != "" {
 		t.Errorf("the stream's error differs (-whole +streamed)\n%s", diff)
 	}
 	var e *providers.Error
@@ -177,7 +178,7 @@ func TestErrorDetailsAreRead(t *testing.T) {
 	t.Run("details that are no list", func(t *testing.T) {
 		e := refused(t, 400, nil, `{"error":{"message":"m","details":{"a":1}}}`)
 		if e.Message != "m" || string(e.Details) != `{"a":1}` {
-			t.Errorf("%s", describe(e))
+			t.Errorf("%s", outcome.Describe(e))
 		}
 	})
 }
@@ -299,7 +300,7 @@ func TestErrorsWithinAStream(t *testing.T) {
 			}
 			checkCuts(t, []byte(tt.body), func(r io.Reader) string {
 				_, _, err := streamed(t, func() io.Reader { return r })
-				return describe(err)
+				return outcome.Describe(err)
 			})
 		})
 	}
@@ -337,7 +338,7 @@ func TestALargeAnswerIsRefused(t *testing.T) {
 			} else {
 				var r providers.ChunkReader
 				if r, err = p.ChatCompletionStream(t.Context(), target("gemini-2.5-flash"), hello(t, "gemini-2.5-flash")); err == nil {
-					_, _, err = read(r)
+					_, _, err = outcome.Read(r)
 				}
 			}
 			if !errors.Is(err, providers.ErrBadResponse) || strings.Contains(err.Error(), "xxx") {

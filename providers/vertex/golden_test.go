@@ -2,7 +2,6 @@ package vertex_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"maps"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/b650d4bf/gateway/internal/sse"
 	"github.com/b650d4bf/gateway/internal/testkit"
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
 )
@@ -113,17 +113,17 @@ func (s *scenario) play(t *testing.T) map[string][]byte {
 	answer, err := newProvider(t, rt).ChatCompletion(t.Context(), target(s.request.Model), s.request)
 	switch {
 	case err != nil && rt.calls == 0:
-		got["error.txt"] = []byte(describe(err))
+		got["error.txt"] = []byte(outcome.Describe(err))
 		return got
 	case err != nil:
-		got["unary.error.txt"] = []byte(describe(err))
+		got["unary.error.txt"] = []byte(outcome.Describe(err))
 	default:
-		got["warnings.txt"] = []byte(warningLines(answer.Meta.Warnings))
+		got["warnings.txt"] = []byte(outcome.WarningLines(answer.Meta.Warnings))
 		if unary != nil {
-			got["completion.json"] = indent(t, []byte(stable(t, answer)))
+			got["completion.json"] = outcome.Indent(t, []byte(outcome.Stable(t, answer)))
 		}
 	}
-	got["body.json"] = indent(t, rt.sent)
+	got["body.json"] = outcome.Indent(t, rt.sent)
 	if !s.isGemini() {
 		got["url.txt"] = []byte(rt.url + "\n")
 	}
@@ -139,17 +139,17 @@ func (s *scenario) playStream(t *testing.T, text []byte, got map[string][]byte) 
 	chunks, whole, err := s.streamFrom(t, rt)
 	if !s.isGemini() {
 		got["url.txt"] = append(got["url.txt"], rt.url+"\n"...)
-		got["stream.body.json"] = indent(t, rt.sent)
+		got["stream.body.json"] = outcome.Indent(t, rt.sent)
 	}
 	if err != nil {
-		got["stream.error.txt"] = []byte(describe(err))
+		got["stream.error.txt"] = []byte(outcome.Describe(err))
 	}
 	if len(chunks) > 0 {
-		lines := strings.ReplaceAll(strings.Trim(stable(t, chunks), "[]"), `},{"id":`, "}\n{\"id\":")
+		lines := strings.ReplaceAll(strings.Trim(outcome.Stable(t, chunks), "[]"), `},{"id":`, "}\n{\"id\":")
 		got["chunks.jsonl"] = []byte(lines)
 	}
 	if whole != nil && s.archive.Get("unary.json") == nil {
-		got["completion.json"] = indent(t, []byte(stable(t, whole)))
+		got["completion.json"] = outcome.Indent(t, []byte(outcome.Stable(t, whole)))
 	}
 }
 
@@ -165,16 +165,7 @@ func (s *scenario) streamFrom(t *testing.T, rt *player) ([]*providers.ChatComple
 	if err != nil {
 		return nil, nil, err
 	}
-	return read(r)
-}
-
-func indent(t *testing.T, data []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	if err := json.Indent(&b, data, "", "  "); err != nil {
-		t.Fatalf("%v in %s", err, data)
-	}
-	return b.Bytes()
+	return outcome.Read(r)
 }
 
 // TestScenarioBodiesFitThePlatform holds each body to the schema and has the
@@ -271,7 +262,7 @@ func TestScenarioStreamsFoldToTheWholeAnswer(t *testing.T) {
 					}
 					return
 				}
-				if diff := cmp.Diff(stable(t, whole), stable(t, folded)); diff != "" {
+				if diff := cmp.Diff(outcome.Stable(t, whole), outcome.Stable(t, folded)); diff != "" {
 					t.Errorf("the fold differs (-whole +folded)\n%s", diff)
 				}
 				if diff := cmp.Diff(whole.Meta.Warnings, folded.Meta.Warnings); diff != "" {

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/b650d4bf/gateway/internal/testkit"
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 	"github.com/b650d4bf/gateway/providers/vertex"
 )
@@ -124,7 +125,7 @@ func TestMediaIsFetchedForClaude(t *testing.T) {
 		t.Errorf("%d files were asked for and %d requests sent, want each file once and 2 requests", asked.Load(), rt.calls)
 	}
 	const warned = "unknown_parameter | messages[0].content[6].surprise | left out: the platform does not know it\n"
-	if diff := cmp.Diff(warned, warningLines(answer.Meta.Warnings)); diff != "" {
+	if diff := cmp.Diff(warned, outcome.WarningLines(answer.Meta.Warnings)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -71,7 +72,7 @@ func TestABrokenConnectionAfterTheEndIsNoFault(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, answer, err := read(r); err != nil || answer.Text() != "hi" {
+			if _, answer, err := outcome.Read(r); err != nil || answer.Text() != "hi" {
 				t.Errorf("%+v %v", answer, err)
 			}
 		})

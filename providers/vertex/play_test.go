@@ -4,17 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"cloud.google.com/go/auth"
 
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 	"github.com/b650d4bf/gateway/providers/vertex"
 )
@@ -116,26 +113,6 @@ func encoded(t *testing.T, q *providers.ChatCompletionRequest) ([]byte, []provid
 	return rt.sent, answer.Meta.Warnings, nil
 }
 
-// read reads a stream to its end and returns its chunks and their fold.
-func read(r providers.ChunkReader) ([]*providers.ChatCompletionChunk, *providers.ChatCompletion, error) {
-	defer func() { _ = r.Close() }()
-	var acc providers.Accumulator
-	var list []*providers.ChatCompletionChunk
-	for {
-		c, err := r.Recv()
-		if errors.Is(err, io.EOF) {
-			return list, acc.Completion(), nil
-		}
-		if err != nil {
-			return list, nil, err
-		}
-		if err := acc.Add(c); err != nil {
-			return list, nil, err
-		}
-		list = append(list, c)
-	}
-}
-
 // streamed sends a plain request and reads the stream that body answers with.
 func streamed(t *testing.T, body func() io.Reader) ([]*providers.ChatCompletionChunk, *providers.ChatCompletion, error) {
 	t.Helper()
@@ -145,64 +122,5 @@ func streamed(t *testing.T, body func() io.Reader) ([]*providers.ChatCompletionC
 	if err != nil {
 		return nil, nil, err
 	}
-	return read(r)
-}
-
-var madeID = regexp.MustCompile(`(call_|chatcmpl-|audio_)[0-9A-Za-z]{24}`)
-
-// stable encodes a value with numbers in place of ids made at random.
-func stable(t *testing.T, v any) string {
-	t.Helper()
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		t.Fatal(err)
-	}
-	names := map[string]string{}
-	return madeID.ReplaceAllStringFunc(strings.TrimSpace(b.String()), func(id string) string {
-		if names[id] == "" {
-			prefix := madeID.FindStringSubmatch(id)[1]
-			names[id] = fmt.Sprintf("%smade-%d", prefix, len(names)+1)
-		}
-		return names[id]
-	})
-}
-
-// describe writes an error with all that callers look at.
-func describe(err error) string {
-	var e *providers.Error
-	if !errors.As(err, &e) {
-		return fmt.Sprintf("%T: %v\n", err, err)
-	}
-	var b strings.Builder
-	for _, f := range []struct {
-		name  string
-		value any
-		given bool
-	}{
-		{"code", string(e.Code), true},
-		{"param", e.Param, e.Param != ""},
-		{"provider", e.Provider, e.Provider != ""},
-		{"status", e.StatusCode, e.StatusCode != 0},
-		{"native status", e.NativeStatus, e.NativeStatus != ""},
-		{"retry after", e.RetryAfter.Round(time.Millisecond), e.RetryAfter != 0},
-		{"sent", e.Sent, true},
-		{"details", string(e.Details), len(e.Details) > 0},
-		{"message", e.Message, e.Message != ""},
-		{"cause", e.Err, e.Err != nil},
-	} {
-		if f.given {
-			fmt.Fprintf(&b, "%s: %v\n", f.name, f.value)
-		}
-	}
-	return b.String()
-}
-
-func warningLines(list []providers.Warning) string {
-	var b strings.Builder
-	for _, w := range list {
-		fmt.Fprintf(&b, "%s | %s | %s\n", w.Code, w.Param, w.Message)
-	}
-	return b.String()
+	return outcome.Read(r)
 }

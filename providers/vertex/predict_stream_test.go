@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 	"github.com/b650d4bf/gateway/providers/vertex"
 	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
@@ -65,7 +66,7 @@ func TestAPredictorStreams(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				chunks, whole, err := read(r)
+				chunks, whole, err := outcome.Read(r)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -75,7 +76,7 @@ func TestAPredictorStreams(t *testing.T) {
 				}
 				if len(chunks) != tt.chunks || whole.Text() != tt.text || whole.Choices[0].FinishReason != tt.finish || tokens != tt.tokens ||
 					whole.Choices[0].Message.Role != providers.RoleAssistant {
-					t.Errorf("%s in %d chunks", stable(t, whole), len(chunks))
+					t.Errorf("%s in %d chunks", outcome.Stable(t, whole), len(chunks))
 				}
 				if diff := cmp.Diff(`{"instances":[{"prompt":"hi"}],"parameters":{"stream":true}}`, string(rt.sent)); diff != "" {
 					t.Errorf("(-want +got)\n%s", diff)
@@ -108,7 +109,7 @@ func TestAPredictorsStreamFails(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, _, err = read(r)
+			_, _, err = outcome.Read(r)
 			var e *providers.Error
 			if !errors.As(err, &e) || e.Code != tt.want || !e.Sent {
 				t.Errorf("%+v, want %s", err, tt.want)
@@ -144,7 +145,7 @@ func TestTheEmulatorStreamsPredictions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			chunks, whole, err := read(r)
+			chunks, whole, err := outcome.Read(r)
 			if err != nil || len(chunks) < 2 || whole.Text() == "" {
 				t.Errorf("%v in %d chunks", err, len(chunks))
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/b650d4bf/gateway/internal/testkit/outcome"
 	"github.com/b650d4bf/gateway/providers"
 	"github.com/b650d4bf/gateway/providers/vertex"
 )
@@ -59,12 +60,12 @@ func TestAPredictorSpeaksForAnEndpoint(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			chunks, folded, err := read(r)
+			chunks, folded, err := outcome.Read(r)
 			if err != nil {
 				t.Fatal(err)
 			}
 			whole.Created, folded.Created = 0, 0
-			if diff := cmp.Diff(stable(t, whole), stable(t, folded)); diff != "" {
+			if diff := cmp.Diff(outcome.Stable(t, whole), outcome.Stable(t, folded)); diff != "" {
 				t.Errorf("(-whole +folded)\n%s", diff)
 			}
 			c := whole.Choices[0]
@@ -110,7 +111,7 @@ func TestAPredictorsFaultsAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := read(r); !errors.Is(err, providers.ErrStreamCut) {
+	if _, _, err := outcome.Read(r); !errors.Is(err, providers.ErrStreamCut) {
 		t.Errorf("%v, want %s", err, providers.ErrStreamCut)
 	}
 }
