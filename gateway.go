@@ -61,13 +61,9 @@ package gateway
 
 import (
 	"errors"
-	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
-
-	"go.uber.org/zap"
 
 	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/internal/gcpauth"
@@ -238,141 +234,6 @@ func place(name, value string, set func(*catalog.Entry, *pipeline.Settings)) Opt
 		if err := e.CheckPlace(); err != nil {
 			return invalidOption("", err.Error())
 		}
-		return nil
-	})
-}
-
-// WithProvider chooses the catalog entry, by its slug with or without the @, or
-// a provider id such as "vertex-ai". A slug in the model wins over it.
-func WithProvider(slug string) Option {
-	return option(func(s *pipeline.Settings) error {
-		if strings.TrimPrefix(slug, "@") == "" {
-			return invalidOption("provider", "must not be empty")
-		}
-		s.Provider = slug
-		return nil
-	})
-}
-
-// WithRegion sets the platform location: a region such as "us-central1", or
-// "global", "us" or "eu". There is no default.
-func WithRegion(region string) Option {
-	return place("region", region, func(e *catalog.Entry, s *pipeline.Settings) { e.Region, s.Region = region, region })
-}
-
-// WithProjectID sets the platform project, by id or number. The default is the
-// credentials' own project.
-func WithProjectID(id string) Option {
-	return place("project_id", id, func(e *catalog.Entry, s *pipeline.Settings) { e.ProjectID, s.ProjectID = id, id })
-}
-
-// WithBaseURL replaces scheme and host of the platform, for private endpoints,
-// proxies and tests; the path stays, after the URL's own. It must be https,
-// except for a loopback host. The access token goes there. It is not about
-// entries that lead to other services.
-func WithBaseURL(url string) Option {
-	return place("base_url", url, func(e *catalog.Entry, s *pipeline.Settings) { e.BaseURL, s.BaseURL = url, url })
-}
-
-// WithUniverseDomain replaces "googleapis.com" in platform hosts, for sovereign
-// clouds. The default is the credentials' own.
-func WithUniverseDomain(domain string) Option {
-	return place("universe_domain", domain, func(e *catalog.Entry, s *pipeline.Settings) {
-		e.UniverseDomain, s.UniverseDomain = domain, domain
-	})
-}
-
-// WithAccessToken sends a ready OAuth 2.0 access token to the platform. It is
-// never refreshed; of a call it wins over all other credentials. Entries that
-// lead to other services are asked with their own.
-func WithAccessToken(token string) Option {
-	return option(func(s *pipeline.Settings) error {
-		if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			return invalidOption("access_token", "must be the bare token, without \"Bearer\"")
-		}
-		s.Token = pipeline.NewStaticToken(token)
-		return nil
-	})
-}
-
-// WithStrictCompliance says whether answers hold only what the OpenAI schema
-// has, and the provider's name, which is the default. With false they also carry
-// content_blocks, thought signatures, native finish reasons, safety ratings and
-// grounding, and a stream always ends with a chunk for the usage.
-func WithStrictCompliance(strict bool) Option {
-	return option(func(s *pipeline.Settings) error {
-		s.Strict = &strict
-		return nil
-	})
-}
-
-// WithMetadata attaches entries to calls for observers and logs. Entries of a
-// call are added to the client's.
-func WithMetadata(metadata map[string]string) Option {
-	return option(func(s *pipeline.Settings) error {
-		if s.Metadata == nil {
-			s.Metadata = make(map[string]string, len(metadata))
-		}
-		maps.Copy(s.Metadata, metadata)
-		return nil
-	})
-}
-
-// WithHeader sends a header along to the platform, and to the other services that
-// catalog entries lead to. There a client's header for credentials, by its name,
-// does not go, nor X-Goog-Api-Key and its like of a call: what an entry needs
-// belongs into its headers. Authorization is refused: use the options for
-// credentials.
-func WithHeader(name, value string) Option {
-	return option(func(s *pipeline.Settings) error {
-		e := catalog.Entry{Headers: map[string]catalog.Secret{name: catalog.Secret(value)}}
-		if err := e.CheckPlace(); err != nil {
-			return invalidOption("", err.Error())
-		}
-		if s.Header == nil {
-			s.Header = http.Header{}
-		}
-		s.Header.Set(name, value)
-		return nil
-	})
-}
-
-// WithTimeouts bounds the phases of calls. A zero member keeps the default, a
-// negative one means no limit. Connect counts for a client's own transport
-// only, and not for a single call.
-func WithTimeouts(t Timeouts) Option {
-	return option(func(s *pipeline.Settings) error {
-		s.Timeouts = pipeline.Overlay(s.Timeouts, t)
-		return nil
-	})
-}
-
-// WithObserver adds an observer, which is told of every call.
-func WithObserver(o Observer) Option {
-	return option(func(s *pipeline.Settings) error {
-		if o == nil {
-			return invalidOption("observer", "must not be nil")
-		}
-		s.Observers = append(s.Observers, o)
-		return nil
-	})
-}
-
-// WithLogger writes one entry for each call: ids, model, status, tokens and
-// times, and never a prompt, an answer, a header or a token. The default logs
-// nothing.
-func WithLogger(l *zap.Logger) Option {
-	return option(func(s *pipeline.Settings) error {
-		s.Logger = l
-		return nil
-	})
-}
-
-// WithRequestID gives the call an id of the caller's own in place of a random
-// one.
-func WithRequestID(id string) RequestOption {
-	return requestOption(func(s *pipeline.Settings) error {
-		s.RequestID = id
 		return nil
 	})
 }

@@ -10,6 +10,7 @@ const (
 	authTypes = "cloud.google.com/go/auth"
 	oauth2    = "golang.org/x/oauth2"
 	zap       = "go.uber.org/zap"
+	ristretto = "github.com/dgraph-io/ristretto/v2"
 )
 
 // layer says what the packages of a directory may import besides the standard
@@ -31,6 +32,7 @@ var layers = []layer{
 	{"internal/schema", []string{"internal/jsonx"}, nil},
 	{"internal/fetch", nil, nil},
 	{"internal/gcpauth", nil, []string{authTypes + "/...", oauth2}},
+	{"cache", nil, []string{ristretto}},
 	{"config", []string{"internal/jsonx", "internal/near"}, nil},
 	{"catalog", []string{"config", "internal/jsonx", "internal/near"}, nil},
 	{"providers", []string{"internal/jsonx"}, []string{authTypes}},
