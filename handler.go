@@ -54,6 +54,24 @@ func (c *Client) Handler(opts ...HandlerOption) http.Handler {
 	return front.New(cfg, backend{c})
 }
 
+// RoundTripper answers the requests of any OpenAI or Anthropic client for Go in
+// this process, as [Client.Handler] does, with no socket and no goroutine: a stream
+// is read from the platform as its body is read.
+//
+//	sdk := openai.NewClient(option.WithHTTPClient(&http.Client{Transport: client.RoundTripper()}))
+//
+// Of a request's URL the path counts alone, and the credentials it brings are not
+// looked at: options of the client say as whom it asks. [Client.With] makes views
+// with other settings, and the x-gateway-* headers choose for a call. Of the
+// options [WithMaxBodyBytes] has a meaning here.
+func (c *Client) RoundTripper(opts ...HandlerOption) http.RoundTripper {
+	var cfg front.Config
+	for _, o := range opts {
+		o.applyHandler(&cfg)
+	}
+	return front.NewTransport(cfg, backend{c})
+}
+
 // backend is the client as the HTTP front sees it.
 type backend struct{ c *Client }
 

@@ -128,7 +128,9 @@ type Config struct {
 }
 
 // New returns the handler of the backend. It is safe for concurrent use.
-func New(cfg Config, b Backend) http.Handler {
+func New(cfg Config, b Backend) http.Handler { return newHandler(cfg, b) }
+
+func newHandler(cfg Config, b Backend) *handler {
 	if cfg.MaxBody <= 0 {
 		cfg.MaxBody = DefaultMaxBody
 	}
@@ -143,6 +145,7 @@ type handler struct {
 	backend Backend
 	maxBody int64
 	keys    keyring
+	inside  bool              // the caller is in the process: its credentials are not looked at
 	headers map[string]Header // by canonical name
 	routes  []route
 }
@@ -201,9 +204,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c *call) serve() error {
 	rt := c.route
 	anthropic := rt != nil && rt.anthropic
-	token, err := c.keys.admit(c.r.Header, anthropic)
-	if err != nil {
-		return err
+	var token string
+	if !c.inside {
+		var err error
+		if token, err = c.keys.admit(c.r.Header, anthropic); err != nil {
+			return err
+		}
 	}
 	if rt == nil {
 		return errNoRoute()

@@ -95,31 +95,30 @@ func (c *call) messageStream(req *messages.Request) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.Close() }()
 	meta := s.Meta()
 	c.setMessageMeta(&meta)
-	out := c.beginStream()
-	defer out.free()
-	out.copyMessage(s, meta.RequestID)
+	c.sendEvents(&messageEvents{s, meta.RequestID})
 	return nil
 }
 
-// copyMessage writes the stream to its end, or until the client can't be
-// reached. An error is an event of its own, after which nothing comes.
-func (e *eventWriter) copyMessage(s MessageStream, requestID string) {
-	for {
-		event, err := s.Recv()
-		var fault *providers.Error // which may have io.EOF for a cause
-		switch {
-		case errors.Is(err, io.EOF) && !errors.As(err, &fault):
-			return
-		case err != nil:
-			e.json.B = messages.AppendError(e.json.B[:0], publicError(err), requestID)
-			_ = e.send(sse.AppendNamedEvent(e.event.B[:0], "error", e.json.B))
-			return
-		}
-		if e.send(sse.AppendNamedEvent(e.event.B[:0], event.Type, event.Data)) != nil {
-			return
-		}
-	}
+// messageEvents are the events of a message. An error is an event of its own,
+// after which nothing comes.
+type messageEvents struct {
+	stream    MessageStream
+	requestID string
 }
+
+func (m *messageEvents) next(dst []byte) ([]byte, bool) {
+	event, err := m.stream.Recv()
+	var fault *providers.Error // which may have io.EOF for a cause
+	switch {
+	case errors.Is(err, io.EOF) && !errors.As(err, &fault):
+		return dst, false
+	case err != nil:
+		return sse.AppendNamedEvent(dst, "error", messages.AppendError(nil, publicError(err), m.requestID)), false
+	}
+	return sse.AppendNamedEvent(dst, event.Type, event.Data), true
+}
+
+func (m *messageEvents) close() { _ = m.stream.Close() }
+func (m *messageEvents) free()  {}

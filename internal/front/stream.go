@@ -21,79 +21,77 @@ func (c *call) chatStream(req *providers.ChatCompletionRequest) error {
 
 // writeStream answers with the chunks of a stream, and closes it.
 func (c *call) writeStream(s Stream) error {
-	defer func() { _ = s.Close() }()
 	meta := s.Meta()
 	setMeta(c.w.Header(), &meta)
-	out := c.beginStream()
-	defer out.free()
-	out.copy(s)
+	c.sendEvents(&chunks{stream: s, json: jsonx.GetBuffer()})
 	return nil
 }
 
-// beginStream writes the header of an event stream.
-func (c *call) beginStream() eventWriter {
+// events is an event stream that is sent as it is read.
+type events interface {
+	// next appends the next event to dst, and reports whether another one may
+	// follow.
+	next(dst []byte) (event []byte, more bool)
+	// close ends the stream, read to its end or not. It is called once, perhaps
+	// while next waits.
+	close()
+	// free gives back what next has used, after which it is not called.
+	free()
+}
+
+// puller is a response whose body is read by its receiver, rather than written
+// by the one who serves.
+type puller interface{ pull(events) }
+
+// sendEvents answers with the events, and closes them.
+func (c *call) sendEvents(ev events) {
 	h := c.w.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-Accel-Buffering", "no") // nginx would hold events back
 	c.w.WriteHeader(http.StatusOK)
-	return newEventWriter(c.w)
-}
-
-// eventWriter writes events and flushes each one.
-type eventWriter struct {
-	w     io.Writer
-	flush *http.ResponseController
-	json  *jsonx.Buffer // of one chunk
-	event *jsonx.Buffer // the same as an event
-}
-
-func newEventWriter(w http.ResponseWriter) eventWriter {
-	return eventWriter{w, http.NewResponseController(w), jsonx.GetBuffer(), jsonx.GetBuffer()}
-}
-
-func (e *eventWriter) free() {
-	e.json.Free()
-	e.event.Free()
-}
-
-// copy writes the stream to its end, or until the client can't be reached.
-func (e *eventWriter) copy(s Stream) {
-	for {
-		chunk, err := s.Recv()
-		if err == nil {
-			e.json.B, err = chunk.AppendJSON(e.json.B[:0])
+	if p, ok := c.w.(puller); ok {
+		p.pull(ev)
+		return
+	}
+	defer ev.free()
+	defer ev.close()
+	buf, flush := jsonx.GetBuffer(), http.NewResponseController(c.w)
+	defer buf.Free()
+	for more := true; more; {
+		buf.B, more = ev.next(buf.B[:0])
+		if _, err := c.w.Write(buf.B); err != nil {
+			return // the client can't be reached
 		}
-		switch {
-		case errors.Is(err, io.EOF):
-			_ = e.send(sse.AppendDone(e.event.B[:0]))
-			return
-		case err != nil:
-			e.fail(err)
-			return
-		}
-		if e.send(sse.AppendEvent(e.event.B[:0], e.json.B)) != nil {
+		// A writer that can't flush sends when it likes, which is a loss of pace
+		// and not of data.
+		if err := flush.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 			return
 		}
 	}
 }
 
-// fail ends the stream with an error event. Without the event that ends a
+// chunks are the events of a chat completion. Without the event that ends a
 // whole answer, a client knows that this one is not.
-func (e *eventWriter) fail(err error) {
-	e.json.B = publicError(err).AppendJSON(e.json.B[:0])
-	_ = e.send(sse.AppendEvent(e.event.B[:0], e.json.B))
+type chunks struct {
+	stream Stream
+	json   *jsonx.Buffer // of one chunk
 }
 
-// send writes one event. A writer that can't flush sends when it likes, which
-// is a loss of pace and not of data.
-func (e *eventWriter) send(event []byte) error {
-	e.event.B = event
-	if _, err := e.w.Write(event); err != nil {
-		return err
+func (c *chunks) next(dst []byte) ([]byte, bool) {
+	chunk, err := c.stream.Recv()
+	if err == nil {
+		c.json.B, err = chunk.AppendJSON(c.json.B[:0])
 	}
-	if err := e.flush.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return err
+	switch {
+	case errors.Is(err, io.EOF):
+		return sse.AppendDone(dst), false
+	case err != nil:
+		c.json.B = publicError(err).AppendJSON(c.json.B[:0])
+		return sse.AppendEvent(dst, c.json.B), false
 	}
-	return nil
+	return sse.AppendEvent(dst, c.json.B), true
 }
+
+func (c *chunks) close() { _ = c.stream.Close() }
+func (c *chunks) free()  { c.json.Free() }
