@@ -13,7 +13,8 @@
 //
 // The schema's types are aliases of those in package
 // [github.com/b650d4bf/gateway/providers], where their fields are documented.
-// Any OpenAI client reaches the same models over HTTP through [Client.Handler].
+// Any OpenAI client reaches the same models over HTTP through [Client.Handler], and
+// one for Go in the process through [Client.RoundTripper].
 // Tests and first steps need no platform: see
 // [github.com/b650d4bf/gateway/providers/vertex/vertextest].
 //
