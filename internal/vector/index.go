@@ -3,7 +3,6 @@
 package vector
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"sync"
@@ -21,14 +20,18 @@ type Hit struct {
 }
 
 // Index keeps vectors of one dimension, each of length 1, and finds those whose
-// cosine with another one reaches a threshold. It is safe for concurrent use.
+// cosine with another one reaches a threshold. It is safe for concurrent use, and
+// has no goroutine.
 type Index struct {
 	mu   sync.RWMutex
 	rows rows
+	keep keeper
 }
 
 // New returns an empty index for vectors of dim numbers.
-func New(dim int) *Index { return &Index{rows: rows{dim: max(dim, 0)}} }
+func New(dim int) *Index {
+	return &Index{rows: rows{dim: max(dim, 0)}, keep: keeper{start: sketchStart}}
+}
 
 // Add stores a copy of v and returns the id of its row. It refuses a vector of
 // another dimension, and one whose length is not 1, by which it refuses numbers
@@ -39,7 +42,10 @@ func (x *Index) Add(v []float32) (id uint32, ok bool) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.rows.add(v)
+	if id, ok = x.rows.add(v); ok {
+		x.keep.added(&x.rows, id, v)
+	}
+	return id, ok
 }
 
 // Delete forgets a row. An id that has none is no error. A later row may get
@@ -47,7 +53,9 @@ func (x *Index) Add(v []float32) (id uint32, ok bool) {
 func (x *Index) Delete(id uint32) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.rows.remove(id)
+	if x.rows.remove(id) {
+		x.keep.removed(&x.rows, id)
+	}
 }
 
 // Search appends to dst all rows whose similarity to q is at least threshold,
@@ -59,28 +67,13 @@ func (x *Index) Search(dst []Hit, q []float32, threshold float32, limit int) []H
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	before := len(dst)
-	for id := range x.rows.len() {
-		if row := x.rows.at(id); row != nil {
-			dst = judge(dst, id, row, q, threshold)
-		}
+	s := newSearch(dst, q, threshold)
+	if k := x.keep.of(&x.rows); k != nil {
+		s.sketched(&x.rows, k)
+	} else {
+		s.flat(&x.rows)
 	}
-	found := dst[before:]
-	slices.SortFunc(found, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.ID, b.ID))
-	})
-	if limit > 0 && len(found) > limit {
-		return dst[:before+limit]
-	}
-	return dst
-}
-
-// judge appends a row whose similarity reaches the threshold.
-func judge(dst []Hit, id uint32, row, q []float32, threshold float32) []Hit {
-	if s := float32(dot64(row, q)); s >= threshold {
-		return append(dst, Hit{ID: id, Similarity: s})
-	}
-	return dst
+	return s.sorted(len(dst), limit)
 }
 
 // Vector returns a copy of a row, or nil for an id that has none.
@@ -101,7 +94,7 @@ func (x *Index) Len() int {
 func (x *Index) Bytes() int64 {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return x.rows.bytes()
+	return x.rows.bytes() + x.keep.bytes()
 }
 
 // Close lets go of all rows. The index is empty afterwards.
@@ -109,6 +102,7 @@ func (x *Index) Close() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.rows = rows{dim: x.rows.dim}
+	x.keep.reset()
 }
 
 // Normalize scales v to length 1 in place. It reports false, and leaves v as it

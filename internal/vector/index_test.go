@@ -2,25 +2,11 @@ package vector
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-// random returns a vector of length 1.
-func random(rng *rand.Rand, dim int) []float32 {
-	v := make([]float32, dim)
-	for {
-		for i := range v {
-			v[i] = float32(rng.NormFloat64())
-		}
-		if Normalize(v) {
-			return v
-		}
-	}
-}
 
 func TestIndex(t *testing.T) {
 	x := New(2)
@@ -97,55 +83,4 @@ func TestNormalize(t *testing.T) {
 			t.Errorf("Normalize makes %v", v)
 		}
 	}
-}
-
-// TestChurn replaces rows, and compares all that is found with a plain map.
-func TestChurn(t *testing.T) {
-	const dim = 8
-	rng := rand.New(rand.NewPCG(1, 2))
-	x := New(dim)
-	defer x.Close()
-	stored := map[uint32][]float32{}
-	for i := range 30_000 {
-		if len(stored) > 2000 || len(stored) > 0 && rng.IntN(3) == 0 {
-			for id := range stored {
-				x.Delete(id)
-				delete(stored, id)
-				break
-			}
-		} else {
-			v := random(rng, dim)
-			id, ok := x.Add(v)
-			if _, dup := stored[id]; dup || !ok {
-				t.Fatalf("Add returns id %d, %v", id, ok)
-			}
-			stored[id] = v
-		}
-		if i%100 == 0 {
-			q := random(rng, dim)
-			if diff := cmp.Diff(brute(stored, q, 0.5), x.Search(nil, q, 0.5, 0)); diff != "" {
-				t.Fatal(diff)
-			}
-		}
-	}
-}
-
-// brute finds what Search must find.
-func brute(stored map[uint32][]float32, q []float32, threshold float32) []Hit {
-	var out []Hit
-	for id, v := range stored {
-		if s := float32(dot64(v, q)); s >= threshold {
-			out = append(out, Hit{id, s})
-		}
-	}
-	slices.SortFunc(out, func(a, b Hit) int {
-		if a.Similarity != b.Similarity {
-			if a.Similarity > b.Similarity {
-				return -1
-			}
-			return 1
-		}
-		return int(a.ID) - int(b.ID)
-	})
-	return out
 }

@@ -31,9 +31,6 @@ func (r *rows) place(id uint32) (chunk, at, size int) {
 	return int(single + id/chunkRows), int(id%chunkRows) * r.dim, chunkRows
 }
 
-// len returns the bound of all ids.
-func (r *rows) len() uint32 { return r.n }
-
 // at returns a row, or nil.
 func (r *rows) at(id uint32) []float32 {
 	if !r.has(id) {
