@@ -323,7 +323,8 @@ func (j *imagenJob) answer() (response, error) {
 		Predictions []imagenPrediction `json:"predictions"`
 	}{}
 	p := &j.parameters
-	for i := range p.count() {
+	const most = 8 // without checks
+	for i := range min(p.count(), most) {
 		kind, extension := "image/png", ".png"
 		if p.OutputOptions.MimeType == "image/jpeg" {
 			kind, extension = p.OutputOptions.MimeType, ".jpg"
@@ -363,7 +364,7 @@ func (j *imagenJob) draw(number int, kind string) (string, error) {
 			shape = r
 		}
 	}
-	if j.facts.edits {
+	if j.facts.edits && len(j.instance.ReferenceImages) > 0 {
 		if size, err := j.instance.ReferenceImages[0].Image.size(); err == nil && size != (image.Point{}) {
 			shape.width, shape.height = size.X, size.Y
 		}
