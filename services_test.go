@@ -403,7 +403,7 @@ func TestServicesOverHTTP(t *testing.T) {
 	if res.StatusCode != 400 || !strings.Contains(string(data), `"param":"response_format"`) {
 		t.Errorf("%d %s", res.StatusCode, data)
 	}
-	list, err := http.Get(front.URL + "/v1/models") //nolint:noctx // of the test's own server
+	list, err := http.Get(front.URL + "/v1/models")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,9 @@ var _ providers.ImageGenerator = (*Engine)(nil)
 // at a time; the first failure ends them all. Images that the platform filtered
 // out are told in a warning, unless none is left.
 func (p *Engine) Images(ctx context.Context, t *providers.Target, req *providers.ImageRequest) (*providers.ImageResponse, error) {
+	if m, open := p.openModel(t); open {
+		return p.imagesOpen(ctx, t, m, req)
+	}
 	own := *req
 	d := &drawing{p: p, t: t, q: &own}
 	if err := d.prepare(); err != nil {

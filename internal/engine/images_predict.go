@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"math"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -369,7 +370,7 @@ func (d *drawing) take(request int, p *images.Prediction) {
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/image/responsible-ai-imagen
 func responsible(err error) error {
 	e, ok := failure(err)
-	if !ok || e.StatusCode != 400 {
+	if !ok || e.StatusCode != http.StatusBadRequest {
 		return err
 	}
 	text := strings.ToLower(e.Message)

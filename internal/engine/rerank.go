@@ -62,6 +62,9 @@ var rerankParams = []rerankParam{
 //
 // Source: https://cloud.google.com/generative-ai-app-builder/docs/ranking
 func (p *Engine) Rerank(ctx context.Context, t *providers.Target, req *providers.RerankRequest) (*providers.RerankResponse, error) {
+	if m, open := p.openModel(t); open {
+		return p.rerankOpen(ctx, t, m, req)
+	}
 	r := &ranking{p: p, t: t, q: req}
 	if err := r.prepare(); err != nil {
 		return nil, err

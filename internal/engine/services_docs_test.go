@@ -26,7 +26,8 @@ const imagesHead = "# What becomes of a request for images" + generated +
 	"Images that the platform filtered out are missing from the answer, which a warning tells with the platform's reason. If all are, the call fails with\n" +
 	"`content_filter`. The answer's `output_format` and `size` are those of the first file; `usage` is there where the platform counts tokens, which\n" +
 	"`predict` does not. With strict compliance off, an image has the `text` that a model said beside it, and Imagen's `safety_attributes`.\n\n" +
-	"The provider `google` has the models of Gemini alone. Other providers draw nothing.\n\n" +
+	"The provider `google` has the models of Gemini alone. `openai` and `openai-compatible` are sent a request without images as it is, at `/images/generations`, and\n" +
+	"no edits.\n\n" +
 	"## Members\n\nEither case style is understood of the members beyond the schema. With `generateContent`, members of a " +
 	"[chat completion](gemini.md) go along too, such as `temperature` or `tools`.\n\n"
 
@@ -34,7 +35,8 @@ const speechHead = "# What becomes of a request for speech" + generated +
 	"`Audio.Speech.Create` and `CreateStream`, and POST /v1/audio/speech over HTTP. The input is spoken by a model of Gemini that answers with audio, as in a\n" +
 	"[chat completion](gemini.md). The platform gives samples: 16 bits, low byte first, one channel, 24,000 a second. `pcm` is these, as `audio/pcm; rate=24000`, and\n" +
 	"`wav` puts a header before them. Over HTTP `pcm` is sent as it comes, and `wav` whole, with its length in the header; a `pcm` answer that breaks off\n" +
-	"ends the connection without the end of the body.\n\n## Members\n\n"
+	"ends the connection without the end of the body.\n\n" +
+	"The providers `openai` and `openai-compatible` are sent a request as it is, at `/audio/speech`, but for events; the formats are theirs.\n\n## Members\n\n"
 
 const rerankHead = "# What becomes of a request for reranking" + generated +
 	"`Rerank.Create`, and POST /v1/rerank over HTTP. The platform's ranking service, which is that of Vertex AI Search, gives each document a score from 0 to 1,\n" +
@@ -44,6 +46,7 @@ const rerankHead = "# What becomes of a request for reranking" + generated +
 	"Documents beyond one request's limit are shared among several, up to eight at a time. A score is about one document and the query, so that those of several\n" +
 	"requests are put into one order; equal scores keep the order of the documents. Of a document that is longer than what the model reads, only the\n" +
 	"beginning counts: the platform does not say so, and a warning does where it is sure. The service tells no usage.\n\n" +
+	"The providers `openai` and `openai-compatible` are sent a request as it is, at `/rerank`, which several servers have.\n\n" +
 	"A document is a string, or an object with `text`, `title` and `id`; its other members come back as they were given, and are not read.\n\n## Members\n\n"
 
 func TestThePageOfImagesIsUpToDate(t *testing.T) {

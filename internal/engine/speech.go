@@ -21,6 +21,13 @@ var _ providers.SpeechSynthesizer = (*Engine)(nil)
 //
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/speech/text-to-speech
 func (p *Engine) Speech(ctx context.Context, t *providers.Target, req *providers.SpeechRequest) (*providers.SpeechResponse, error) {
+	if m, open := p.openModel(t); open {
+		out, err := p.speechOpen(ctx, t, m, req, false)
+		if err != nil {
+			return nil, err
+		}
+		return out.whole(p.limit)
+	}
 	s := &speaking{p: p, q: req}
 	chat, err := s.chat(t)
 	if err != nil {
@@ -54,6 +61,13 @@ func (p *Engine) Speech(ctx context.Context, t *providers.Target, req *providers
 // SpeechStream speaks the input and returns once the platform has begun to
 // answer. The header of a WAV file that is streamed has no length.
 func (p *Engine) SpeechStream(ctx context.Context, t *providers.Target, req *providers.SpeechRequest) (providers.SpeechReader, error) {
+	if m, open := p.openModel(t); open {
+		out, err := p.speechOpen(ctx, t, m, req, true)
+		if err != nil {
+			return nil, err
+		}
+		return out, nil
+	}
 	s := &speaking{p: p, q: req}
 	chat, err := s.chat(t)
 	if err != nil {

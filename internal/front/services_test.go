@@ -225,7 +225,7 @@ func TestSpeechComesAsBytes(t *testing.T) {
 	}{{io.EOF, true}, {errors.New("cut"), false}} {
 		u := &utterance{pieces: []string{"one", "two"}, err: tt.err}
 		srv := httptest.NewServer(New(Config{}, &fake{fakeServices: fakeServices{speech: u}}))
-		res, err := srv.Client().Post(srv.URL+speakPath, "application/json", strings.NewReader(`{"response_format":"pcm"}`)) //nolint:noctx // of the test's own server
+		res, err := srv.Client().Post(srv.URL+speakPath, "application/json", strings.NewReader(`{"response_format":"pcm"}`))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -73,10 +73,10 @@ func (c *call) speechStream(req *providers.SpeechRequest) error {
 		n, err := s.Read(buf)
 		if n > 0 {
 			if _, err := c.w.Write(buf[:n]); err != nil {
-				return nil //nolint:nilerr // the client is gone, and nothing can be told
+				return nil // the client is gone, and nothing can be told
 			}
 			if err := flush.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
-				return nil //nolint:nilerr // likewise
+				return nil
 			}
 		}
 		if err != nil {

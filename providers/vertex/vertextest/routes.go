@@ -218,7 +218,7 @@ func parsePath(method, path string) (target, bool) {
 	case seg[5] == "endpoints" && (len(seg) > 7 || len(seg) == 7 && method == http.MethodGet):
 		t.model, t.verb = seg[6], endpointVerb(method, seg[7:])
 		return t, t.model != "" && t.verb != "" && !strings.Contains(t.model, ":")
-	case len(seg) == 7 && (seg[5] == "endpoints" || seg[5] == "rankingConfigs" && seg[6] == rankConfig+":rank"):
+	case len(seg) == 7 && hasVerbs(seg[5], seg[6]):
 	case len(seg) == 9 && seg[5] == "publishers" && seg[7] == "models":
 		t.publisher = seg[6]
 	default:
@@ -231,6 +231,11 @@ func parsePath(method, path string) (target, bool) {
 	}
 	t.model, t.verb = last[:at], last[at+1:]
 	return t, t.model != "" && t.verb != "" && (len(seg) == 7 || t.publisher != "")
+}
+
+// hasVerbs reports whether what a path names in a collection has verbs.
+func hasVerbs(collection, last string) bool {
+	return collection == "endpoints" || collection == "rankingConfigs" && last == rankConfig+":rank"
 }
 
 // findRoute returns the route of a target. A verb that is served for some
