@@ -45,9 +45,9 @@ func TestImages(t *testing.T) {
 		t.Run(model, func(t *testing.T) {
 			s := start(t)
 			got, err := s.Images.Generate(t.Context(), openai.ImageGenerateParams{
-				Model: model, Prompt: "A red kite", N: openai.Int(2), Size: openai.ImageGenerateParamsSize1792x1024,
+				Model: model, Prompt: "A red kite", N: openai.Int(2), Size: "1792x1024",
 				Quality: openai.ImageGenerateParamsQualityAuto, OutputFormat: openai.ImageGenerateParamsOutputFormatPNG,
-				ResponseFormat: openai.ImageGenerateParamsResponseFormatB64JSON, User: openai.String("u"),
+				ResponseFormat: openai.ImageGenerateParamsResponseFormatB64JSON, SafetyIdentifier: openai.String("u"),
 			}, inRegion())
 			if err != nil {
 				t.Fatal(explain(err))
