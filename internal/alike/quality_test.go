@@ -35,25 +35,35 @@ type pair struct {
 	cosine   float64
 }
 
-// readPairs reads the labelled pairs and lets the guard and the emulator's vectors judge each.
-func readPairs(t *testing.T) []pair {
-	t.Helper()
+// rows are the columns of testdata/pairs.tsv: kind, whether the texts mean the
+// same, and both of them.
+func rows(tb testing.TB) (out [][]string) {
+	tb.Helper()
 	raw, err := os.ReadFile("testdata/pairs.tsv")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
+	for i, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
+		columns := strings.Split(line, "\t")
+		if len(columns) != 4 {
+			tb.Fatalf("line %d has %d columns", i+1, len(columns))
+		}
+		if i > 0 {
+			out = append(out, columns)
+		}
+	}
+	return out
+}
+
+// readPairs reads the labelled pairs and lets the guard and the emulator's vectors
+// judge each.
+func readPairs(t *testing.T) []pair {
+	t.Helper()
 	var out []pair
 	var texts []string
-	for i, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
-		f := strings.Split(line, "\t")
-		if len(f) != 4 {
-			t.Fatalf("line %d has %d columns", i+1, len(f))
-		}
-		if i == 0 {
-			continue
-		}
-		p := pair{same: f[1] == "true", a: f[2], b: f[3]}
-		p.kind, p.held = strings.CutPrefix(f[0], heldOut)
+	for _, row := range rows(t) {
+		p := pair{same: row[1] == "true", a: row[2], b: row[3]}
+		p.kind, p.held = strings.CutPrefix(row[0], heldOut)
 		_, p.conflict = alike.Conflict(p.a, p.b)
 		out = append(out, p)
 		texts = append(texts, p.a, p.b)
