@@ -14,12 +14,14 @@ func (r *reducer) finish() {
 	plain := asks("how") || asks("where")
 	// What it costs is asked with how much.
 	priced := has("cost")
-	// Another question takes the place of one for yes or no: is it known why?
-	r.whether = r.whether && !slices.ContainsFunc(r.atoms, func(a atom) bool { return a.class == ask })
 	r.atoms = slices.DeleteFunc(r.atoms, func(a atom) bool {
 		return plain && a.class == modal && (a.key == "can" || a.key == "should") && r.negations == 0 ||
 			priced && a.class == ask && (a.key == "how much" || a.key == "how many")
 	})
+	if r.half && r.negations == 0 {
+		r.negations = 1
+	}
+	r.anybody = asks("how") || asks("where")
 	r.fails()
 }
 

@@ -28,6 +28,7 @@ type digest struct {
 	whether    bool // asks for yes or no
 	helped     bool // who or what is followed by an auxiliary: the next noun acts
 	persons    persons
+	anybody    bool // asks how or where: you and I are the same there
 }
 
 // persons are those that a text names by pronouns alone: who speaks, who is spoken
@@ -48,6 +49,8 @@ type reducer struct {
 	deny    bool // the next word is denied
 	settled bool // the word before goes with "not": auxiliaries and pronouns
 	asked   bool // the word before asks for a noun
+	loose   bool // the word before is a preposition
+	half    bool // a negation of two words has begun
 }
 
 // reduce takes away what does not matter.
@@ -56,6 +59,7 @@ func reduce(tokens []token, in language) *digest {
 	for r.at < len(tokens) {
 		r.step()
 	}
+	r.strand()
 	r.finish()
 	return &r.digest
 }
@@ -65,6 +69,7 @@ func (r *reducer) step() {
 	t := &r.tokens[r.at]
 	switch t.kind {
 	case stop:
+		r.strand()
 		r.fresh, r.joined, r.role, r.settled = true, false, "", false
 	case pause:
 	case possess:
@@ -93,13 +98,21 @@ func (r *reducer) step() {
 	r.at++
 }
 
+// strand keeps a preposition that a sentence ends with: who is it for?
+func (r *reducer) strand() {
+	if role := r.role; r.loose && role != "" {
+		r.role = ""
+		r.keep(role, noun)
+	}
+}
+
 // keep adds an atom.
 func (r *reducer) keep(key string, c class) {
 	r.atoms = append(r.atoms, atom{key: key, class: c, role: r.role, joined: r.joined, lead: r.role != "" || c == ask})
 	if r.deny {
 		r.denied = append(r.denied, key)
 	}
-	r.role, r.joined, r.deny, r.fresh, r.settled, r.asked = "", false, false, false, false, false
+	r.role, r.joined, r.deny, r.fresh, r.settled, r.asked, r.loose = "", false, false, false, false, false, false
 }
 
 // word reads a word, or the phrase that begins with it.
@@ -180,6 +193,7 @@ func (r *reducer) strange(t *token) {
 
 // mean does what a phrase asks for. The token is its first.
 func (r *reducer) mean(m *meaning, t *token) {
+	r.loose = false
 	switch m.class {
 	case polite:
 	case skip:
@@ -189,10 +203,14 @@ func (r *reducer) mean(m *meaning, t *token) {
 		r.person(m.class)
 		r.settled, r.fresh = true, false
 	case neg:
+		if m.key == "ne" { // of French, whose other half counts
+			r.half = true
+			break
+		}
 		r.negations++
 		r.deny = !r.settled
 	case mark:
-		r.role = m.key
+		r.role, r.loose = m.key, true
 		if m.key == "if" {
 			r.conditions++
 		}
@@ -214,7 +232,7 @@ func (r *reducer) mean(m *meaning, t *token) {
 	case ordinal:
 		r.ordinal(m, t)
 	case halfday:
-		r.half(m.key)
+		r.halfDay(m.key)
 	case verb:
 		if key := r.particle(t); key != "" {
 			r.keep(key, polar)

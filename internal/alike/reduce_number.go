@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// half makes a time of the hour before it.
-func (r *reducer) half(half string) {
+// halfDay makes a time of the hour before it.
+func (r *reducer) halfDay(half string) {
 	last := r.last()
 	if last == nil || last.class != number || !allDigits(last.key) && last.key[0] != '?' {
 		if half == "pm" {
