@@ -32,6 +32,8 @@ type fake struct {
 
 	vectors *providers.EmbeddingResponse
 	prompt  *providers.PromptCompletionRequest
+	text    fakeText
+	caches  fakeCaches
 
 	mu        sync.Mutex
 	calls     int

@@ -26,7 +26,7 @@ func (c *call) writeStream(s Stream) error {
 	setMeta(c.w.Header(), &meta)
 	out := c.beginStream()
 	defer out.free()
-	out.copy(s)
+	copyEvents(&out, s.Recv)
 	return nil
 }
 
@@ -57,10 +57,10 @@ func (e *eventWriter) free() {
 	e.event.Free()
 }
 
-// copy writes the stream to its end, or until the client can't be reached.
-func (e *eventWriter) copy(s Stream) {
+// copyEvents writes a stream to its end, or until the client can't be reached.
+func copyEvents[T interface{ AppendJSON([]byte) ([]byte, error) }](e *eventWriter, recv func() (T, error)) {
 	for {
-		chunk, err := s.Recv()
+		chunk, err := recv()
 		if err == nil {
 			e.json.B, err = chunk.AppendJSON(e.json.B[:0])
 		}
