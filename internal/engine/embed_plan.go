@@ -109,8 +109,12 @@ func (e *embedding) progress(done int) {
 	}
 }
 
-// lessonKey is what a limit is learnt for: it may differ by location.
+// lessonKey is what a limit is learnt for: it may differ by location, and each
+// project, or catalog entry, has endpoints and servers of its own.
 func (e *embedding) lessonKey() string {
+	if e.model.isServer() {
+		return e.t.UniverseDomain + e.t.BaseURL + "/" + e.t.Slug + "/" + e.t.ProjectID + "/" + e.t.Region + "/" + e.model.Publisher + "/" + e.model.Name + e.model.Resource
+	}
 	return e.t.UniverseDomain + e.t.BaseURL + "/" + e.t.Region + "/" + e.model.Publisher + "/" + e.model.Name + e.model.Resource
 }
 
