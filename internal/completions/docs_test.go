@@ -1,7 +1,6 @@
 package completions
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"reflect"
@@ -11,10 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
+	"github.com/b650d4bf/gateway/internal/testkit"
 	"github.com/b650d4bf/gateway/providers"
 )
-
-var update = flag.Bool("update", false, "rewrite the page")
 
 // page is what the table makes.
 const page = "../../docs/completions.md"
@@ -44,7 +42,7 @@ func TestThePageIsUpToDate(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.ReplaceAll(p.Name, ", ", "`, `"), p.Action, chat, p.Note)
 	}
-	if *update {
+	if testkit.Updating() {
 		if err := os.WriteFile(page, []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
