@@ -74,7 +74,10 @@ func TestTextCompletionsThatAreLeft(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range stream.Pieces() {
+		for _, err := range stream.Pieces() {
+			if err != nil {
+				t.Error(err)
+			}
 			break
 		}
 		if _, err := stream.Recv(); errors.Is(err, io.EOF) || err == nil {
