@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/b650d4bf/gateway/internal/front"
 	"github.com/b650d4bf/gateway/internal/pipeline"
 	"github.com/b650d4bf/gateway/providers"
 )
@@ -97,6 +98,27 @@ func (s *CacheService) prepare(opts []RequestOption) (*pipeline.Settings, error)
 		return nil, errNoClient()
 	}
 	return s.client.call(opts)
+}
+
+// CreateCache and the others below are what the HTTP front asks for.
+func (b backend) CreateCache(ctx context.Context, req *CachedContentRequest, o *front.Overrides) (*CachedContent, error) {
+	return b.c.engine.CreateCachedContent(ctx, b.c.settings, callSettings(o), req)
+}
+
+func (b backend) GetCache(ctx context.Context, name string, o *front.Overrides) (*CachedContent, error) {
+	return b.c.engine.GetCachedContent(ctx, b.c.settings, callSettings(o), name)
+}
+
+func (b backend) ListCaches(ctx context.Context, pageToken string, o *front.Overrides) (*CachedContentList, error) {
+	return b.c.engine.ListCachedContents(ctx, b.c.settings, callSettings(o), pageToken)
+}
+
+func (b backend) ExtendCache(ctx context.Context, name string, expiry CachedContentExpiry, o *front.Overrides) (*CachedContent, error) {
+	return b.c.engine.UpdateCachedContent(ctx, b.c.settings, callSettings(o), name, expiry)
+}
+
+func (b backend) DeleteCache(ctx context.Context, name string, o *front.Overrides) error {
+	return b.c.engine.DeleteCachedContent(ctx, b.c.settings, callSettings(o), name)
 }
 
 // Context caching and token counting, documented in package providers.

@@ -69,5 +69,9 @@ func EmbeddingText(text string) EmbeddingInput { return providers.EmbeddingText(
 // EmbeddingTexts is an input of several texts, each of which gets a vector.
 func EmbeddingTexts(texts ...string) EmbeddingInput { return providers.EmbeddingTexts(texts...) }
 
+// EmbeddingTokens is an input of texts that are given as tokens of the model's
+// own, for OpenAI's API, servers like it and self-deployed endpoints.
+func EmbeddingTokens(texts ...[]int64) EmbeddingInput { return providers.EmbeddingTokens(texts...) }
+
 // EmbeddingItems is an input of elements that may hold media.
 func EmbeddingItems(items ...EmbeddingItem) EmbeddingInput { return providers.EmbeddingItems(items...) }

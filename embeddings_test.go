@@ -31,7 +31,8 @@ func TestEmbeddingsThatAreRefusedBeforeAnythingIsSent(t *testing.T) {
 		"an unknown encoding":   {&gateway.EmbeddingRequest{Model: "text-embedding-005", Input: text, EncodingFormat: "hex"}, "encoding_format"},
 		"an image without type": {&gateway.EmbeddingRequest{Model: "gemini-embedding-2", Input: gateway.EmbeddingItems(gateway.EmbeddingItem{Image: &gateway.EmbeddingMedia{Base64: "AAAA"}})}, "input[0].image"},
 		"a broken name":         {&gateway.EmbeddingRequest{Model: "a/b/c", Input: text}, "model"},
-		"a deployed endpoint":   {&gateway.EmbeddingRequest{Model: "endpoints.5", Input: text}, "model"},
+		"a broken endpoint":     {&gateway.EmbeddingRequest{Model: "endpoints.5/6", Input: text}, "model"},
+		"tokens":                {&gateway.EmbeddingRequest{Model: "text-embedding-005", Input: gateway.EmbeddingTokens([]int64{1})}, "input[0]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := client.Embeddings.Create(t.Context(), tt.req)
@@ -94,7 +95,7 @@ func TestEmbeddingsOverHTTP(t *testing.T) {
 		t.Errorf("rich usage %v", usage)
 	}
 	res, refused := post(`{"model":"text-embedding-005","input":[1,2]}`)
-	if e, _ := refused["error"].(map[string]any); res.StatusCode != 400 || e["param"] != "input[0]" {
+	if e, _ := refused["error"].(map[string]any); res.StatusCode != 400 || e["param"] != "input" {
 		t.Errorf("%d %v", res.StatusCode, refused)
 	}
 }

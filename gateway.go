@@ -85,6 +85,8 @@ const (
 type Client struct {
 	// Chat holds the chat completions.
 	Chat ChatService
+	// Completions completes texts, in the older schema.
+	Completions TextCompletionsService
 	// Embeddings turns texts and media into vectors.
 	Embeddings EmbeddingsService
 	// Messages speaks the Anthropic schema.
@@ -147,7 +149,7 @@ func newClient(shared *Client, settings *pipeline.Settings) *Client {
 		settings: settings, none: &pipeline.Settings{},
 	}
 	c.Chat.Completions.client, c.Messages.client, c.Embeddings.client, c.Caches.client = c, c, c, c
-	c.Prompts.client, c.Prompts.Completions.client = c, c
+	c.Prompts.client, c.Prompts.Completions.client, c.Completions.client = c, c, c
 	c.Images.client, c.Audio.Speech.client, c.Rerank.client = c, c, c
 	return c
 }

@@ -36,9 +36,12 @@ func WithMaxBodyBytes(n int64) HandlerOption {
 }
 
 // Handler serves two schemas over HTTP, for every model that the client reaches.
-// Of OpenAI: POST /v1/chat/completions, whole and streamed, POST /v1/embeddings,
-// POST /v1/images/generations, POST /v1/images/edits, POST /v1/audio/speech
-// and GET /v1/models; POST /v1/rerank is as several vendors have it. Stored prompts are used by POST /v1/prompts/{id}/completions,
+// Of OpenAI: POST /v1/chat/completions and POST /v1/completions, whole and
+// streamed, POST /v1/embeddings, POST /v1/images/generations, POST
+// /v1/images/edits, POST /v1/audio/speech, and GET /v1/models with what is known
+// of each; POST /v1/rerank is as several vendors have it.
+// Beyond it, POST /v1/chat/completions/count_tokens tells the size of a prompt,
+// and /v1/cached_contents serves what [Client] has in Caches. Stored prompts are used by POST /v1/prompts/{id}/completions,
 // whole and streamed, and looked at by POST /v1/prompts/{id}/render.
 // Of Anthropic: POST /v1/messages, whole and streamed, and
 // POST /v1/messages/count_tokens, with errors in the form that its clients read.
@@ -121,35 +124,4 @@ func callSettings(o *front.Overrides) *pipeline.Settings {
 		s.FallbackToken = pipeline.NewStaticToken(o.Token)
 	}
 	return s
-}
-
-// Models lists the models of the table, for each catalog entry by its slug, and
-// by their bare names when calls may go without one.
-func (b backend) Models(context.Context) ([]front.Model, error) {
-	var prefixes []string
-	if cat := b.c.settings.Catalog; cat != nil {
-		for _, slug := range cat.Slugs() {
-			if entry, err := cat.Lookup(slug); err == nil && b.c.engine.Serves(&entry) {
-				prefixes = append(prefixes, "@"+slug+"/")
-			}
-		}
-	}
-	if b.c.settings.Direct() {
-		prefixes = append(prefixes, "")
-	}
-	var list []front.Model
-	for _, prefix := range prefixes {
-		for _, m := range b.c.models.All() {
-			if !m.Family {
-				list = append(list, front.Model{ID: prefix + m.Name, OwnedBy: m.Publisher})
-			}
-		}
-		for _, m := range b.c.models.Embeddings() {
-			if !m.Family {
-				list = append(list, front.Model{ID: prefix + m.Name, OwnedBy: m.Publisher})
-			}
-		}
-		list = append(list, b.furtherModels(prefix)...)
-	}
-	return list, nil
 }

@@ -54,22 +54,6 @@ func (b backend) Images(ctx context.Context, req *ImageRequest, o *front.Overrid
 	return b.c.engine.Images(ctx, b.c.settings, callSettings(o), req)
 }
 
-// furtherModels lists the models that draw and those that order documents, but
-// for those that the table of models has too.
-func (b backend) furtherModels(prefix string) []front.Model {
-	var list []front.Model
-	for _, m := range b.c.models.Images() {
-		if row, known := b.c.models.Lookup(m.Publisher, m.Name); m.Family || known && row.Name == m.Name {
-			continue
-		}
-		list = append(list, front.Model{ID: prefix + m.Name, OwnedBy: m.Publisher})
-	}
-	for _, m := range b.c.models.Rankers() {
-		list = append(list, front.Model{ID: prefix + m.Name, OwnedBy: "google"})
-	}
-	return list
-}
-
 // Images, documented in package providers.
 type (
 	// ImageRequest is the body of an image request.

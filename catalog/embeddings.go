@@ -36,6 +36,8 @@ type EmbeddingModel struct {
 	// Media are the kinds of media that the model embeds beside text: "image",
 	// "video", "audio" and "file".
 	Media []string
+	// Own says that Google's own service has the model too, the Gemini API.
+	Own bool
 	// Source is the page the row was taken from.
 	Source string
 }
@@ -52,6 +54,8 @@ const (
 	EmbedMultimodal EmbeddingMethod = "predict (multimodal)"
 	// EmbedContent takes one content, and several of them as a batch.
 	EmbedContent EmbeddingMethod = "embedContent"
+	// EmbedOpenAI takes texts or tokens in the OpenAI schema.
+	EmbedOpenAI EmbeddingMethod = "embeddings"
 )
 
 // EmbeddingTasks is how a model is told what its vectors are for.
@@ -112,7 +116,7 @@ func (m *Models) WithEmbeddings(rows ...EmbeddingModel) *Models {
 func (m *Models) Embeddings() []EmbeddingModel { return slices.Clone(m.embedding.rows) }
 
 // LookupEmbedding returns the row for a model that embeds; an empty publisher is
-// any. When no row knows the name, known is false and the row is that of the
+// any of the platform's. When no row knows the name, known is false and the row is that of the
 // family it seems to belong to, or nil when the table has none. The row must not
 // be changed.
 func (m *Models) LookupEmbedding(publisher, name string) (row *EmbeddingModel, known bool) {
@@ -131,7 +135,7 @@ func (t *embeddingTable) find(publisher, name string) *EmbeddingModel {
 		return t.byName[modelName{publisher, name}]
 	}
 	for i := range t.rows {
-		if t.rows[i].Name == name {
+		if t.rows[i].Name == name && t.rows[i].Method != EmbedOpenAI {
 			return &t.rows[i]
 		}
 	}

@@ -29,6 +29,8 @@ var (
 	typeMeta    = reflect.TypeFor[providers.Meta]()
 	typeInput   = reflect.TypeFor[providers.EmbeddingInput]()
 	typeVectors = reflect.TypeFor[providers.EmbeddingResponse]()
+	typeItem    = reflect.TypeFor[providers.EmbeddingItem]()
+	typePrompt  = reflect.TypeFor[providers.CompletionPrompt]()
 )
 
 func (f *filler) fill(v reflect.Value, parents ...reflect.Type) {
@@ -48,6 +50,9 @@ func (f *filler) fill(v reflect.Value, parents ...reflect.Type) {
 		return
 	case typeInput: // one element that stands by itself, or a list
 		f.fill(v.FieldByName("Items"), parents...)
+		return
+	case typePrompt: // likewise
+		f.fill(v.FieldByName("Texts"), parents...)
 		return
 	case typeMeta: // no part of the JSON
 		return
@@ -84,6 +89,9 @@ func (f *filler) fillSlice(v reflect.Value, parents []reflect.Type) {
 
 func (f *filler) fillStruct(v reflect.Value, parents []reflect.Type) {
 	for i := range v.NumField() {
+		if v.Type() == typeItem && v.Type().Field(i).Name == "Tokens" {
+			continue // which stand alone
+		}
 		if name := v.Type().Field(i).Name; name == "Meta" || name == "PromptUsage" || name == "EncodingFormat" && v.Type() == typeVectors {
 			continue // no part of the JSON
 		}
@@ -149,6 +157,11 @@ func driftRows() map[string]driftRow {
 		"Usage":                   drift[providers.Usage](),
 		"PromptTokensDetails":     drift[providers.PromptTokensDetails](),
 		"CompletionTokensDetails": drift[providers.CompletionTokensDetails](),
+		"Completion":              drift[providers.Completion](),
+		"CompletionChoice":        drift[providers.CompletionChoice](),
+		"CompletionLogprobs":      drift[providers.CompletionLogprobs](),
+		"CompletionPrompt":        drift[providers.CompletionPrompt](),
+		"CompletionRequest":       drift[providers.CompletionRequest](),
 		"EmbeddingRequest":        drift[providers.EmbeddingRequest](),
 		"EmbeddingInput":          drift[providers.EmbeddingInput](),
 		"EmbeddingItem":           drift[providers.EmbeddingItem](),

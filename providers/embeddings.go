@@ -55,8 +55,19 @@ const (
 	EncodingBase64 = "base64"
 )
 
+// EmbeddingTokens is an input of texts that are given as tokens of the model's
+// own, each of which gets a vector.
+func EmbeddingTokens(texts ...[]int64) EmbeddingInput {
+	items := make([]EmbeddingItem, len(texts))
+	for i := range texts {
+		items[i].Tokens = texts[i]
+	}
+	return EmbeddingInput{Items: items}
+}
+
 // EmbeddingInput is what to embed: one element or a list. Its JSON is a string,
-// an object or an array of both. The zero value is absent.
+// an object, an array of tokens, or an array of any of them. The zero value is
+// absent.
 type EmbeddingInput struct {
 	// Items are the elements.
 	Items []EmbeddingItem
@@ -88,6 +99,9 @@ func EmbeddingItems(items ...EmbeddingItem) EmbeddingInput { return EmbeddingInp
 type EmbeddingItem struct {
 	// Text is a text.
 	Text string
+	// Tokens is a text as tokens of the model's own, in place of Text. Models of
+	// OpenAI's API and servers like it take them; the platform's do not.
+	Tokens []int64
 	// Image, Video, Audio and File are media, for models that embed such; File
 	// is a document.
 	Image, Video, Audio, File *EmbeddingMedia
@@ -97,7 +111,7 @@ type EmbeddingItem struct {
 
 // IsText reports whether the item is a text and nothing else.
 func (it *EmbeddingItem) IsText() bool {
-	return it.Image == nil && it.Video == nil && it.Audio == nil && it.File == nil
+	return it.Tokens == nil && it.Image == nil && it.Video == nil && it.Audio == nil && it.File == nil
 }
 
 // EmbeddingMedia is an image, a video, an audio or a document, by URL or inline.
@@ -234,6 +248,9 @@ func (in *EmbeddingInput) path(i int) string {
 
 // fault says what is wrong with an element, and with which member of it.
 func (it *EmbeddingItem) fault() (member, message string) {
+	if it.Tokens != nil {
+		return it.tokenFault()
+	}
 	if it.IsText() {
 		if it.Text == "" {
 			return "", "there is nothing to embed: give a text that is not empty, or an image, video, audio or file"
@@ -246,6 +263,22 @@ func (it *EmbeddingItem) fault() (member, message string) {
 	}{{".image", it.Image}, {".video", it.Video}, {".audio", it.Audio}, {".file", it.File}} {
 		if m.media != nil && (m.media.URL == "") == (m.media.Base64 == "") {
 			return m.name, "give one of url and base64"
+		}
+	}
+	return "", ""
+}
+
+// tokenFault says what is wrong with an element of tokens.
+func (it *EmbeddingItem) tokenFault() (member, message string) {
+	switch {
+	case len(it.Tokens) == 0:
+		return "", "there is nothing to embed: the list of tokens is empty"
+	case it.Text != "", it.Image != nil, it.Video != nil, it.Audio != nil, it.File != nil:
+		return "", "tokens stand alone: give text and media in elements of their own"
+	}
+	for i, n := range it.Tokens {
+		if n < 0 {
+			return "[" + strconv.Itoa(i) + "]", "a token is not negative"
 		}
 	}
 	return "", ""

@@ -55,11 +55,11 @@ func (q *EmbeddingRequest) decode(r *jsonx.Reader) {
 	}
 }
 
-// MarshalJSON encodes a string, an object or an array of them.
+// MarshalJSON encodes what UnmarshalJSON decodes.
 func (in EmbeddingInput) MarshalJSON() ([]byte, error) { return encode(in.encode) }
 
-// UnmarshalJSON decodes a string, an object or an array of them. Tokens are
-// refused: their numbers mean nothing to models of another vendor.
+// UnmarshalJSON decodes a string, an object, an array of tokens, or an array of
+// any of them.
 func (in *EmbeddingInput) UnmarshalJSON(data []byte) error {
 	*in = EmbeddingInput{}
 	return decode(data, in.decode)
@@ -80,32 +80,68 @@ func (in *EmbeddingInput) decode(r *jsonx.Reader) {
 	*in = EmbeddingInput{}
 	switch r.Kind() {
 	case jsonx.Array:
-		in.Items = []EmbeddingItem{}
-		for r.Array(); r.NextElem(); {
-			var it EmbeddingItem
-			it.decode(r)
-			in.Items = append(in.Items, it)
-		}
+		in.decodeList(r)
 	case jsonx.String, jsonx.Object:
 		in.Items, in.Single = make([]EmbeddingItem, 1), true
 		in.Items[0].decode(r)
 	case jsonx.Null:
 		r.Null()
 	default:
-		r.Failf("expected a string, an object or an array of them")
+		r.Failf("expected a string, an object or an array")
 	}
+}
+
+// decodeList reads an array of elements, or one of tokens, which is an element by
+// itself.
+func (in *EmbeddingInput) decodeList(r *jsonx.Reader) {
+	in.Items = []EmbeddingItem{}
+	for r.Array(); r.NextElem(); {
+		switch number := r.Kind() == jsonx.Number; {
+		case number && len(in.Items) == 0:
+			in.Items, in.Single = []EmbeddingItem{{Tokens: []int64{r.Int()}}}, true
+		case number && in.Single:
+			in.Items[0].Tokens = append(in.Items[0].Tokens, r.Int())
+		case number, in.Single:
+			r.Failf("expected tokens alone, or none: a list is of one kind")
+		default:
+			var it EmbeddingItem
+			it.decode(r)
+			in.Items = append(in.Items, it)
+		}
+	}
+}
+
+// getTokens reads an array of tokens, which is not nil when it is empty.
+func getTokens(r *jsonx.Reader) []int64 {
+	list := []int64{}
+	for r.Array(); r.NextElem(); {
+		if r.Kind() != jsonx.Number {
+			r.Failf("expected a token, which is a whole number")
+			return nil
+		}
+		list = append(list, r.Int())
+	}
+	return list
 }
 
 // MarshalJSON encodes a string, or an object where there is more than a text.
 func (it EmbeddingItem) MarshalJSON() ([]byte, error) { return encode(it.encode) }
 
-// UnmarshalJSON decodes a string or an object.
+// UnmarshalJSON decodes a string, an object or an array of tokens.
 func (it *EmbeddingItem) UnmarshalJSON(data []byte) error {
 	*it = EmbeddingItem{}
 	return decode(data, it.decode)
 }
 
 func (it *EmbeddingItem) encode(w *jsonx.Writer) {
+	if it.Tokens != nil {
+		w.BeginArray()
+		for _, n := range it.Tokens {
+			w.Int(n)
+		}
+		w.EndArray()
+		return
+	}
 	if it.IsText() && len(it.Extra) == 0 {
 		w.String(it.Text)
 		return
@@ -126,11 +162,11 @@ func (it *EmbeddingItem) decode(r *jsonx.Reader) {
 		it.Text = r.String()
 		return
 	case jsonx.Object:
-	case jsonx.Number, jsonx.Array:
-		r.Failf("tokens can't be embedded, they are another model's: send the text")
+	case jsonx.Array:
+		it.Tokens = getTokens(r)
 		return
 	default:
-		r.Failf("expected a string or an object")
+		r.Failf("expected a string, an object or an array of tokens")
 		return
 	}
 	for r.Object(); r.NextKey(); {

@@ -37,8 +37,39 @@ func TestEmbeddingRequestsThatAreRefused(t *testing.T) {
 	wantEqual(t, "gs://b/a.png", fine.Input.Items[2].Image.URL)
 }
 
-func TestTokensAreNoInput(t *testing.T) {
-	for _, doc := range []string{`{"input":[1,2]}`, `{"input":[[1,2],[3]]}`, `{"input":7}`, `{"input":true}`, `{"input":["a",5]}`} {
+func TestTokensAreInput(t *testing.T) {
+	for _, tt := range []struct {
+		doc  string
+		want providers.EmbeddingInput
+	}{
+		{`[1,2]`, providers.EmbeddingInput{Items: []providers.EmbeddingItem{{Tokens: []int64{1, 2}}}, Single: true}},
+		{`[[1,2],[3]]`, providers.EmbeddingTokens([]int64{1, 2}, []int64{3})},
+		{`["a",[3]]`, providers.EmbeddingItems(providers.EmbeddingItem{Text: "a"}, providers.EmbeddingItem{Tokens: []int64{3}})},
+		{`[[]]`, providers.EmbeddingTokens([]int64{})},
+	} {
+		wantEqual(t, tt.want, decode[providers.EmbeddingInput](t, tt.doc))
+	}
+	q := providers.EmbeddingRequest{Model: "m", Input: providers.EmbeddingTokens([]int64{1}, nil, []int64{})}
+	var e *providers.Error
+	if err := q.Validate(); !errors.As(err, &e) || e.Param != "input[1]" {
+		t.Errorf("no tokens: %v", err)
+	}
+	for param, item := range map[string]providers.EmbeddingItem{
+		"input[0]":    {Tokens: []int64{1}, Text: "a"},
+		"input[0][1]": {Tokens: []int64{1, -1}},
+	} {
+		q.Input = providers.EmbeddingItems(item)
+		if err := q.Validate(); !errors.As(err, &e) || e.Param != param {
+			t.Errorf("%+v: %v, want it to be about %s", item, err, param)
+		}
+	}
+}
+
+func TestWhatIsNoInput(t *testing.T) {
+	for _, doc := range []string{
+		`{"input":7}`, `{"input":true}`, `{"input":["a",5]}`, `{"input":[5,"a"]}`, `{"input":[1.5]}`, `{"input":[[1,"a"]]}`, `{"input":[[null]]}`,
+		`{"input":[1,[2]]}`, `{"input":[[[1]]]}`, `{"input":[null]}`, `{"input":[1e30]}`,
+	} {
 		var q providers.EmbeddingRequest
 		if err := q.UnmarshalJSON([]byte(doc)); err == nil {
 			t.Errorf("%s became %+v", doc, q)
@@ -76,7 +107,7 @@ func TestPackedVectorsAreLittleEndianFloats(t *testing.T) {
 func FuzzEmbeddings(f *testing.F) {
 	for _, doc := range []string{
 		`{"model":"m","input":["a",{"text":"b","image":{"url":"u"},"video":{"base64":"AA==","interval":1.5}}],"x":1}`, `{"input":"a"}`, `{"input":{}}`,
-		`{"input":[]}`, `{"input":[1]}`, `{"data":[{"embedding":[0.1,1e-7],"video_embeddings":[{"embedding":"AACAPw=="}]}],"usage":{}}`,
+		`{"input":[]}`, `{"input":[1]}`, `{"input":[[1,2],"a",[]]}`, `{"data":[{"embedding":[0.1,1e-7],"video_embeddings":[{"embedding":"AACAPw=="}]}],"usage":{}}`,
 		`{"data":[{"embedding":"AACAPwAAwH8="}]}`, `{"data":[{"embedding":null,"image_embedding":[]}]}`,
 	} {
 		f.Add([]byte(doc))

@@ -1,7 +1,8 @@
 package providers
 
-// Predictor speaks to a self-deployed endpoint that has predict and no chat
-// completions. Request and Answer are required. All functions must be safe for
+// Predictor speaks to a self-deployed endpoint that has predict and does not
+// speak the OpenAI schema. Request and Answer are required for chat completions,
+// EmbedRequest and Vectors for embeddings. All functions must be safe for
 // concurrent use.
 //
 // Source: https://cloud.google.com/vertex-ai/docs/predictions/get-online-predictions
@@ -21,6 +22,24 @@ type Predictor struct {
 	//
 	// Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.endpoints/streamRawPredict
 	Chunk func(data []byte) (Prediction, error)
+	// EmbedRequest writes the body of a request for vectors, such as
+	// {"instances":[{"inputs":"…"},…]}: one instance for each element of the
+	// input, of which a request has 32 at most unless the endpoint's row of the
+	// table of models says otherwise. It must not change or keep the request. What
+	// it leaves out of the request is not reported.
+	EmbedRequest func(req *EmbeddingRequest) ([]byte, error)
+	// Vectors reads the body that came to that, such as {"predictions":[[0.1,…],…]}.
+	// It must not keep the body.
+	Vectors func(body []byte) (VectorPrediction, error)
+}
+
+// VectorPrediction is an answer of a [Predictor] with vectors.
+type VectorPrediction struct {
+	// Vectors has one element for each of the input, in order. The gateway keeps
+	// them.
+	Vectors [][]float64
+	// Tokens counts those of the input; 0 when nobody did.
+	Tokens int64
 }
 
 // Prediction is an answer of a [Predictor].

@@ -55,6 +55,15 @@ func TestRoundTripKeepsEveryByte(t *testing.T) {
 		{"a request for vectors", "EmbeddingRequest", `{"model":"m","input":["a",{"text":"b","image":{"url":"gs://b/a.png","mime_type":"image/png","x":1},` +
 			`"video":{"base64":"AA==","start_offset":0,"end_offset":2.5,"interval":1},"audio":{"url":"u"},"file":{"url":"f"},"y":[]}],"dimensions":3,` +
 			`"encoding_format":"base64","task_type":"CLUSTERING","title":"t","auto_truncate":false,"labels":{"a":"b"},"user":"u","zeta":1.50}`},
+		{"tokens", "EmbeddingRequest", `{"model":"m","input":[1,2]}`},
+		{"lists of tokens", "EmbeddingRequest", `{"model":"m","input":[[1,2],"a",[9007199254740993]]}`},
+		{"a text completion", "CompletionRequest", `{"model":"m","prompt":"a","suffix":"b","max_tokens":1,"temperature":0.5,"top_p":1,"n":2,"best_of":3,"stop":["x"],"seed":7,` +
+			`"presence_penalty":1,"frequency_penalty":-1,"logprobs":0,"echo":true,"stream":true,"stream_options":{"include_usage":true},"user":"u","logit_bias":{"50256": -100},"x":[1 ,2]}`},
+		{"text completions", "CompletionRequest", `{"model":"m","prompt":["a","b"]}`},
+		{"an answer of text", "Completion", `{"id":"i","object":"text_completion","created":1,"model":"m","choices":[{"text":"t","index":0,"logprobs":null,"finish_reason":"stop","x":1}],` +
+			`"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3,"prompt_tokens_details":{"cached_tokens":0,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0}},"y":2}`},
+		{"an answer with log probabilities", "Completion", `{"id":"","object":"text_completion","created":0,"model":"","choices":[{"text":"ab","index":1,"logprobs":` +
+			`{"tokens":["a","b"],"token_logprobs":[-0.5,-1],"top_logprobs":[{"a":-0.5,"\"":-2},{}],"text_offset":[0,1]},"finish_reason":null}]}`},
 		{"a single text", "EmbeddingRequest", `{"model":"m","input":"a"}`},
 		{"a list of one text", "EmbeddingRequest", `{"model":"m","input":["a"]}`},
 		{"a single image", "EmbeddingRequest", `{"model":"m","input":{"image":{"url":"u"}}}`},

@@ -128,7 +128,7 @@ func TestEmbeddingsThatAreRefused(t *testing.T) {
 		opts   []option.RequestOption
 		param  string
 	}{
-		"tokens": {openai.EmbeddingNewParams{Model: embed5, Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfTokens: []int64{1, 2}}}, nil, "input[0]"},
+		"tokens": {openai.EmbeddingNewParams{Model: embed5, Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfTokens: []int64{1, 2}}}, nil, "input"},
 		"lists of tokens": {openai.EmbeddingNewParams{Model: embed5,
 			Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfTokenArrays: [][]int64{{1}, {2}}}}, nil, "input[0]"},
 		"an empty text":       {embeddingOf(embed5, "a", ""), nil, "input[1]"},

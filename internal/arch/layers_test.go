@@ -52,9 +52,10 @@ var layers = []layer{
 	{"internal/pipeline", []string{"providers", "catalog", "config", "internal/gcpauth", "internal/routing"}, []string{authTypes, zap}},
 	{"internal/routing", []string{"providers"}, nil},
 	{"internal/messages", []string{"providers", "internal/jsonx"}, nil},
+	{"internal/completions", []string{"providers", "internal/jsonx"}, nil},
 	{"internal/front", []string{"providers", "catalog", "config", "internal/jsonx", "internal/messages", "internal/near", "internal/sse"}, nil},
 	{".", []string{
-		"catalog", "config", "providers", "providers/anthropic", "providers/google", "providers/openai", "providers/vertex", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline",
+		"catalog", "config", "providers", "providers/anthropic", "providers/google", "providers/openai", "providers/vertex", "internal/completions", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline",
 	}, []string{authTypes, oauth2, zap}},
 	{"structured", []string{".", "providers"}, []string{"github.com/google/jsonschema-go/jsonschema"}},
 	{"prompts", []string{"catalog", "providers"}, nil},

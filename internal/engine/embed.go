@@ -72,13 +72,18 @@ func (e *embedding) prepare() error {
 	if err := e.findModel(); err != nil {
 		return err
 	}
+	if e.predicts() {
+		return e.preparePredictor()
+	}
 	if err := e.readSettings(); err != nil {
 		return err
 	}
 	if err := e.readMedia(); err != nil {
 		return err
 	}
-	e.leftovers()
+	if !e.isOpen() {
+		e.leftovers()
+	}
 	return nil
 }
 
@@ -91,6 +96,11 @@ func (e *embedding) findModel() error {
 	m, named, err := site.EmbeddingModel(e.t.Model)
 	if err != nil {
 		return err
+	}
+	if m.isServer() {
+		e.model = m
+		e.serverRow()
+		return nil
 	}
 	publisher := ""
 	if named {
@@ -130,7 +140,9 @@ func ownRow(row *catalog.EmbeddingModel) *catalog.EmbeddingModel {
 // verb is the method for a request with n inputs.
 func (e *embedding) verb(n int) string {
 	switch {
-	case e.row.Method != catalog.EmbedContent:
+	case e.isOpen():
+		return e.openVerb()
+	case e.row.Method != catalog.EmbedContent || e.predicts():
 		return "predict"
 	case n > 1:
 		return "batchEmbedContents"
@@ -154,6 +166,9 @@ func (e *embedding) ask(ctx context.Context, s span) (*embed.Answer, error) {
 	if len(answer.Vectors) != s.len() {
 		return nil, x.call.named(answerError(providers.ErrBadResponse, "the platform gave "+strconv.Itoa(len(answer.Vectors))+
 			" vectors for "+strconv.Itoa(s.len())+" inputs"))
+	}
+	if answer.Misplaced {
+		return nil, x.call.named(answerError(providers.ErrBadResponse, "the indexes of the vectors are not those of the inputs"))
 	}
 	for i := range answer.Vectors {
 		if err := e.place(s.from+i, &answer.Vectors[i]); err != nil {
@@ -205,11 +220,12 @@ func (e *embedding) place(i int, v *embed.Vector) error {
 const nearOne = 1e-5
 
 // normal makes a vector of reduced length a unit vector, in place. One that is
-// none by more than rounding stays as the platform wrote it.
+// one but for rounding stays as the platform wrote it, and so does every vector
+// of a server, which decides that itself.
 //
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/embeddings/get-text-embeddings
 func (e *embedding) normal(vector []float64) []float64 {
-	if e.dimensions == 0 || e.dimensions == e.row.Dimensions {
+	if e.dimensions == 0 || e.dimensions == e.row.Dimensions || e.model.isServer() {
 		return vector
 	}
 	var sum float64

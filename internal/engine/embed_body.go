@@ -10,8 +10,13 @@ import (
 
 // body writes the request for the inputs of a span.
 func (e *embedding) body(w *jsonx.Writer, s span) error {
+	if e.predicts() {
+		return e.ownBody(w, s)
+	}
 	w.BeginObject()
 	switch {
+	case e.isOpen():
+		e.openBody(w, s)
 	case e.row.Method != catalog.EmbedContent:
 		e.predictBody(w, s)
 	case s.len() == 1:

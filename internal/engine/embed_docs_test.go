@@ -22,6 +22,13 @@ kept for the model and the location. Vectors of a reduced length are made unit v
 The Gemini API, the provider ` + "`google`" + `, has one method for all: embedContent, with its settings beside the content (see [its page](` + ownEmbedPage + `)), and
 batches of ` + "100" + ` inputs.
 
+OpenAI's API, other servers that speak its schema (the providers ` + "`openai` and `openai-compatible`" + `) and self-deployed endpoints (` + "`endpoints.NAME`" + `) are asked in that
+schema: at ` + "`/embeddings`" + ` below the base URL or the endpoint, or, where the server behind an endpoint has no such path, by rawPredict with the same body. There
+texts may be tokens, members that no row names go as they are, and vectors come out as they came in. A row of the table of models with the publisher
+` + "`endpoints`" + ` and the endpoint's name says by which method it is asked and what its limits are, also for an endpoint that is named by its full
+resource name: without a row, that is a tuned model of Google. A ` + "`Predictor`" + ` with EmbedRequest and Vectors speaks for servers with a form of their own.
+Without a row, 256 inputs go at a time (2048 to OpenAI, 32 by a Predictor), and what the server says in a refusal is learnt.
+
 ## Members
 
 Either case style is understood beyond the schema's own members.
@@ -30,11 +37,11 @@ Either case style is understood beyond the schema's own members.
 func TestThePageOfEmbeddingsIsUpToDate(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(embeddingsHead)
-	b.WriteString("\n| member | predict | predict (multimodal) | embedContent | at the Gemini API | note | source |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("\n| member | predict | predict (multimodal) | embedContent | at the Gemini API | in the OpenAI schema | note | source |\n|---|---|---|---|---|---|---|---|\n")
 	for i := range embedParams {
 		p := &embedParams[i]
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | [page](%s) |\n",
-			p.name, placeWords(p.predict), placeWords(p.multimodal), placeWords(p.content), placeWords(p.own), p.note, p.link)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | [page](%s) |\n",
+			p.name, placeWords(p.predict), placeWords(p.multimodal), placeWords(p.content), placeWords(p.own), placeWords(p.open), p.note, p.link)
 	}
 	b.WriteString("\n## Task types\n\n| task type | before the text, where the model has no parameter for it |\n|---|---|\n")
 	for _, task := range embedTasks {

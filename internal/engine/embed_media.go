@@ -32,7 +32,10 @@ var embedKinds = []struct {
 func (e *embedding) readMedia() error {
 	for i := range e.items {
 		it := &e.items[i]
-		if it.IsText() {
+		if it.Tokens != nil && !e.isOpen() {
+			return providers.Invalid(e.q.InputPath(i), "tokens can't be embedded by "+e.model.Name+", they are another model's: send the text")
+		}
+		if it.IsText() || it.Tokens != nil {
 			continue
 		}
 		if e.media == nil {

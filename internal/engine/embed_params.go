@@ -8,9 +8,10 @@ type embedParam struct {
 	name string
 	// predict, multimodal and content are the three methods, own is the last of
 	// them at the vendor's own service.
-	predict, multimodal, content, own embedPlace
-	note                              string
-	link                              string
+	// open is the schema of OpenAI, of its API and of servers like it.
+	predict, multimodal, content, own, open embedPlace
+	note                                    string
+	link                                    string
 	// extension says that the member comes beyond the schema's own fields.
 	extension bool
 }
@@ -39,29 +40,29 @@ var (
 // embedParams is the table of embedding requests. A member that is in no row is
 // unknown to the platform and left out with a warning.
 var embedParams = []embedParam{
-	{"model", inPath, inPath, inPath, inPath, "slug and publisher are taken off; the table of models says which method", embedPage, false},
+	{"model", inPath, inPath, inPath, inPath, embedPlace{translate, "model"}, "slug and publisher are taken off; the table of models says which method", embedPage, false},
 	{"input", embedPlace{translate, "instances.content"}, embedPlace{translate, "instances.text, image, video"},
-		embedPlace{translate, "content.parts"}, embedPlace{translate, "content.parts"}, "shared among several requests where one takes fewer", embedPage, false},
+		embedPlace{translate, "content.parts"}, embedPlace{translate, "content.parts"}, embedPlace{translate, "input"}, "shared among several requests where one takes fewer", embedPage, false},
 	{"dimensions", embedPlace{translate, "parameters.outputDimensionality"}, embedPlace{translate, "parameters.dimension"},
-		embedPlace{translate, "embedContentConfig.outputDimensionality"}, embedPlace{translate, "outputDimensionality"}, "checked by the table of models; reduced vectors are made unit vectors", embedPage, false},
-	{"task_type", embedPlace{translate, "instances.task_type"}, nowhere, embedPlace{translate, "embedContentConfig.taskType"}, embedPlace{translate, "taskType"},
+		embedPlace{translate, "embedContentConfig.outputDimensionality"}, embedPlace{translate, "outputDimensionality"}, embedPlace{translate, "dimensions"}, "checked by the table of models; reduced vectors are made unit vectors", embedPage, false},
+	{"task_type", embedPlace{translate, "instances.task_type"}, nowhere, embedPlace{translate, "embedContentConfig.taskType"}, embedPlace{translate, "taskType"}, nowhere,
 		"an instruction before the text where the model wants that", taskPage, false},
-	{"title", embedPlace{translate, "instances.title"}, nowhere, embedPlace{translate, "embedContentConfig.title"}, embedPlace{translate, "title"},
+	{"title", embedPlace{translate, "instances.title"}, nowhere, embedPlace{translate, "embedContentConfig.title"}, embedPlace{translate, "title"}, nowhere,
 		"with RETRIEVAL_DOCUMENT only; before the text where the model wants that", taskPage, false},
-	{"auto_truncate", embedPlace{translate, "parameters.autoTruncate"}, nowhere, embedPlace{translate, "embedContentConfig.autoTruncate"}, nowhere,
+	{"auto_truncate", embedPlace{translate, "parameters.autoTruncate"}, nowhere, embedPlace{translate, "embedContentConfig.autoTruncate"}, nowhere, nowhere,
 		"the platform's default is true; what was cut is told in a warning", embedPage, false},
-	{"encoding_format", here, here, here, here, "float or base64, of the answer's JSON", embedPage, false},
-	{"labels", nowhere, nowhere, nowhere, nowhere, "the platform bills embeddings without labels; also those made from metadata", labelsPage, false},
-	{"user", here, here, here, here, "metadata _user of the call, for observers and logs", labelsPage, false},
+	{"encoding_format", here, here, here, here, embedPlace{forward, "encoding_format"}, "float or base64, of the answer's JSON", embedPage, false},
+	{"labels", nowhere, nowhere, nowhere, nowhere, nowhere, "the platform bills embeddings without labels; also those made from metadata", labelsPage, false},
+	{"user", here, here, here, here, embedPlace{forward, "user"}, "metadata _user of the call, for observers and logs", labelsPage, false},
 
-	{"parameters", embedPlace{forward, "parameters"}, embedPlace{forward, "parameters"}, nowhere, nowhere,
+	{"parameters", embedPlace{forward, "parameters"}, embedPlace{forward, "parameters"}, nowhere, nowhere, embedPlace{forward, "parameters"},
 		"members that have a name of their own here are read as such, for all models", embedPage, true},
 	{"output_dimensionality", embedPlace{translate, "parameters.outputDimensionality"}, embedPlace{translate, "parameters.dimension"},
-		embedPlace{translate, "embedContentConfig.outputDimensionality"}, embedPlace{translate, "outputDimensionality"}, "as dimensions, which wins", embedPage, true},
-	{"input_type", embedPlace{translate, "instances.task_type"}, nowhere, embedPlace{translate, "embedContentConfig.taskType"}, embedPlace{translate, "taskType"},
+		embedPlace{translate, "embedContentConfig.outputDimensionality"}, embedPlace{translate, "outputDimensionality"}, embedPlace{translate, "dimensions"}, "as dimensions, which wins", embedPage, true},
+	{"input_type", embedPlace{translate, "instances.task_type"}, nowhere, embedPlace{translate, "embedContentConfig.taskType"}, embedPlace{translate, "taskType"}, embedPlace{forward, "input_type"},
 		"as task_type, which wins; also search_query and search_document", taskPage, true},
-	{"document_ocr", nowhere, nowhere, embedPlace{forward, "embedContentConfig.documentOcr"}, nowhere, "reads the text of documents", contentPage, true},
-	{"audio_track_extraction", nowhere, nowhere, embedPlace{forward, "embedContentConfig.audioTrackExtraction"}, nowhere,
+	{"document_ocr", nowhere, nowhere, embedPlace{forward, "embedContentConfig.documentOcr"}, nowhere, nowhere, "reads the text of documents", contentPage, true},
+	{"audio_track_extraction", nowhere, nowhere, embedPlace{forward, "embedContentConfig.audioTrackExtraction"}, nowhere, nowhere,
 		"hears the sound of videos", contentPage, true},
 }
 
@@ -69,6 +70,8 @@ var embedParams = []embedParam{
 // on Vertex AI.
 func (p *embedParam) at(m catalog.EmbeddingMethod, own bool) embedPlace {
 	switch {
+	case m == catalog.EmbedOpenAI:
+		return p.open
 	case own:
 		return p.own
 	case m == catalog.EmbedMultimodal:

@@ -49,7 +49,7 @@ func TestEveryRowOfEmbeddingsIsWhole(t *testing.T) {
 			t.Errorf("%s is there twice, or without a note", p.name)
 		}
 		seen[p.name] = true
-		for _, m := range []catalog.EmbeddingMethod{catalog.EmbedPredict, catalog.EmbedMultimodal, catalog.EmbedContent} {
+		for _, m := range []catalog.EmbeddingMethod{catalog.EmbedPredict, catalog.EmbedMultimodal, catalog.EmbedContent, catalog.EmbedOpenAI} {
 			for _, own := range []bool{false, true} {
 				at := p.at(m, own)
 				if sent := at.action == forward || at.action == translate; sent != (at.wire != "") || at.action == 0 {
@@ -85,6 +85,11 @@ func TestNothingOfAnEmbeddingRequestVanishes(t *testing.T) {
 	for model, method := range models {
 		for i := range embedParams {
 			checkEmbedParam(t, testSite{}, model, values, &embedParams[i], embedParams[i].at(method, false))
+		}
+	}
+	for _, model := range []string{"endpoints.e5", "api.openai.text-embedding-3-large"} {
+		for i := range embedParams {
+			checkEmbedParam(t, testSite{}, model, values, &embedParams[i], embedParams[i].open)
 		}
 	}
 	for _, model := range []string{"gemini-embedding-001", "gemini-embedding-2"} {
@@ -159,6 +164,7 @@ func FuzzEmbeddingBody(f *testing.F) {
 		`{"model":"text-embedding-005","input":["a","b"],"task_type":"x","parameters":{"dimension":1,"":2},"z":1}`,
 		`{"model":"gemini-embedding-2","input":[{"text":"a","image":{"url":"data:,"},"video":{"url":"gs://b/a.mp4","start_offset":1e300}}],"task_type":"retrieval-document","title":"\""}`,
 		`{"model":"multimodalembedding@001","input":{"image":{"base64":"AA=="},"video":{"url":"gs://b/a","interval":-1}},"dimensions":128}`,
+		`{"model":"endpoints.e5","input":["a",[1,2]],"input_type":"x","output_dimensionality":1,"z":{}}`, `{"model":"api.openai.e","input":[1],"encoding_format":"base64"}`,
 		`{"model":"a/b","input":"x","taskType":5,"autoTruncate":null,"document_ocr":{}}`,
 	} {
 		f.Add([]byte(body))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,8 +109,12 @@ func (e *embedding) progress(done int) {
 	}
 }
 
-// lessonKey is what a limit is learnt for: it may differ by location.
+// lessonKey is what a limit is learnt for: it may differ by location, and each
+// project, or catalog entry, has endpoints and servers of its own.
 func (e *embedding) lessonKey() string {
+	if e.model.isServer() {
+		return e.t.UniverseDomain + e.t.BaseURL + "/" + e.t.Slug + "/" + e.t.ProjectID + "/" + e.t.Region + "/" + e.model.Publisher + "/" + e.model.Name + e.model.Resource
+	}
 	return e.t.UniverseDomain + e.t.BaseURL + "/" + e.t.Region + "/" + e.model.Publisher + "/" + e.model.Name + e.model.Resource
 }
 
@@ -149,6 +154,9 @@ func (e *embedding) plan(s span) []span {
 // estimate is about how many tokens an input has, rather too many: one for three
 // characters of ASCII, and for each other one.
 func (e *embedding) estimate(i int) int {
+	if tokens := e.items[i].Tokens; tokens != nil {
+		return len(tokens)
+	}
 	ascii, other := 0, 0
 	for _, c := range []byte(e.items[i].Text) {
 		switch {
@@ -185,6 +193,9 @@ func (e *embedding) learn(s span, err error) []span {
 		return nil
 	}
 	text := strings.ToLower(refused.Message)
+	if e.isOpen() {
+		return e.learnOpen(s, refused, text)
+	}
 	switch {
 	case refused.StatusCode == http.StatusBadRequest && strings.Contains(text, "instance(s) is allowed"):
 		e.p.learnt.setInputs(e.lessonKey(), min(instances(text), s.len()-1))
@@ -275,37 +286,67 @@ type embedExchange struct {
 // do sends the request for the inputs of a span and decodes the vectors that
 // answer it, in one pass.
 func (x *embedExchange) do(ctx context.Context, e *embedding, s span) error {
-	c := &x.call
-	u, err := e.p.site.URL(e.t, &c.in.model, e.verb(s.len()), "")
+	verb := e.verb(s.len())
+	err := x.send(ctx, e, s, verb)
+	if e.hasNoPath(verb, err) {
+		err = x.send(ctx, e, s, rawPredictVerb)
+	}
 	if err != nil {
 		return err
 	}
+	return x.call.named(x.read(e))
+}
+
+// send sends the request to where the model is, which for an endpoint may take
+// some tries.
+func (x *embedExchange) send(ctx context.Context, e *embedding, s span, verb string) error {
+	c := &x.call
+	u, err := e.p.site.URL(e.t, &c.in.model, verb, "")
+	if err != nil {
+		return err
+	}
+	if site, ok := e.p.site.(Locator); ok && e.model.Family == FamilyEndpoint {
+		return site.Locate(ctx, e.t, &c.in.model, u, func(u *url.URL) error { return x.post(ctx, e, s, u) })
+	}
+	return x.post(ctx, e, s, u)
+}
+
+// post writes the request and sends it once.
+func (x *embedExchange) post(ctx context.Context, e *embedding, s span, u *url.URL) error {
 	var w jsonx.Writer
-	if err := c.write(&w, func() error { return e.body(&w, s) }); err != nil {
+	if err := x.call.write(&w, func() error { return e.body(&w, s) }); err != nil {
 		return err
 	}
-	if c.res, err = e.p.send(ctx, c, u); err != nil {
-		return err
-	}
-	return c.named(x.read(e.p.limit))
+	var err error
+	x.call.res, err = e.p.send(ctx, &x.call, u)
+	return err
 }
 
 // read decodes the answer that came.
-func (x *embedExchange) read(limit int) error {
+func (x *embedExchange) read(e *embedding) error {
 	defer func() { _ = x.call.res.Close() }()
 	buf := jsonx.GetBuffer()
 	defer buf.Free()
-	if err := x.call.res.ReadInto(buf, limit); err != nil {
+	if err := x.call.res.ReadInto(buf, e.p.limit); err != nil {
 		return err
+	}
+	if e.predicts() {
+		return x.readOwn(e.model.Predictor, buf.B)
 	}
 	r := jsonx.NewReader(buf.B)
 	if r.Kind() != jsonx.Object {
 		return unreadable(http.StatusOK, buf.B)
 	}
-	x.answer.Decode(&r)
+	if e.isOpen() {
+		x.answer.DecodeOpenAI(&r)
+	} else {
+		x.answer.Decode(&r)
+	}
 	switch err := r.End(); {
 	case x.answer.Error != nil:
 		return rawError(http.StatusOK, x.answer.Error)
+	case e.isOpen() && len(x.answer.Vectors) == 0 && isFlatError(buf.B):
+		return flatError(http.StatusOK, buf.B)
 	case err != nil:
 		e := answerError(providers.ErrBadResponse, "the platform's answer can't be understood")
 		e.Err = err

@@ -27,6 +27,12 @@ func (e *embedding) readSettings() error {
 		e.dimensions = *q.Dimensions
 	}
 	task := q.TaskType
+	if e.isOpen() {
+		if err := e.readOpen(); err != nil {
+			return err
+		}
+		return e.checkSettings(task)
+	}
 	for _, source := range []struct {
 		prefix string
 		extra  providers.Extra
@@ -38,6 +44,11 @@ func (e *embedding) readSettings() error {
 			return err
 		}
 	}
+	return e.checkSettings(task)
+}
+
+// checkSettings checks task type and dimensions.
+func (e *embedding) checkSettings(task string) error {
 	if err := e.checkTask(task); err != nil {
 		return err
 	}

@@ -73,6 +73,9 @@ func (e *embedding) checkTask(word string) error {
 	switch e.row.Tasks {
 	case catalog.TaskNone:
 		e.warn(providers.WarnUnsupported, "task_type", "left out: "+e.model.Name+" has no task types")
+		if e.title != "" {
+			e.warn(providers.WarnUnsupported, "title", "left out: "+e.model.Name+" has no titles")
+		}
 		e.task, e.title = "", ""
 	case catalog.TaskPrefix:
 		e.warn(providers.WarnAdjusted, "task_type", e.model.Name+" takes no task type: an instruction stands before each text instead")

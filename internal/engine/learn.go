@@ -17,7 +17,8 @@ type lessons struct {
 	facts map[pupil]lesson
 	// noBetas are the beta features that a model refuses to a project.
 	noBetas map[betaPupil][]string
-	most    map[string]int // by location and model: inputs of one request for vectors
+	most    map[string]int  // by location and model: inputs of one request for vectors
+	raw     map[string]bool // endpoints that give vectors by raw predictions
 }
 
 // inputs returns how many inputs a request for vectors may have, which is known

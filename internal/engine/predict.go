@@ -23,7 +23,7 @@ func (f predictFamily) verb(stream bool) (verb, query string) {
 
 func (f predictFamily) encode(in *request, out *outgoing, buf []byte) ([]byte, error) {
 	if f.own.Request == nil || f.own.Answer == nil {
-		return buf, badSetting("predictors", "a predictor needs both functions, Request and Answer")
+		return buf, badPredictor("a predictor needs both functions, Request and Answer")
 	}
 	if len(in.chat.Labels)+len(in.target.Labels) > 0 {
 		out.add(labelsWarning())
@@ -38,7 +38,7 @@ func (f predictFamily) encode(in *request, out *outgoing, buf []byte) ([]byte, e
 	case err != nil:
 		return buf, asError(err, providers.ErrInvalidRequest, "the endpoint's predictor refuses the request")
 	case !jsonx.Valid(body):
-		return buf, badSetting("predictors", "what the predictor's Request wrote is not JSON")
+		return buf, badPredictor("what the predictor's Request wrote is not JSON")
 	}
 	return append(buf[:0], body...), nil
 }
@@ -110,6 +110,6 @@ func (d *predictDecoder) finish() ([]*providers.ChatCompletionChunk, error) {
 
 func (*predictDecoder) release() {}
 
-func badSetting(param, message string) error {
-	return &providers.Error{Code: providers.ErrInvalidConfig, Param: param, Message: message}
+func badPredictor(message string) error {
+	return &providers.Error{Code: providers.ErrInvalidConfig, Param: "predictors", Message: message}
 }

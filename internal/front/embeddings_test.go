@@ -50,8 +50,8 @@ func TestEmbeddings(t *testing.T) {
 
 func TestEmbeddingBodiesThatAreRefused(t *testing.T) {
 	for _, tt := range []struct{ name, body, param, message string }{
-		{"tokens", `{"model":"m","input":[1,2,3]}`, "input[0]", "send the text"},
-		{"lists of tokens", `{"model":"m","input":[[1,2],[3]]}`, "input[0]", "send the text"},
+		{"tokens and texts", `{"model":"m","input":[1,2,"a"]}`, "input[2]", "of one kind"},
+		{"tokens that are none", `{"model":"m","input":[[1,"a"]]}`, "input[0][1]", "whole number"},
 		{"a number", `{"model":"m","input":5}`, "input", "expected a string"},
 		{"a null in the list", `{"model":"m","input":["a",null]}`, "input[1]", "expected a string"},
 		{"dimensions as text", `{"model":"m","input":"a","dimensions":"3"}`, "dimensions", ""},

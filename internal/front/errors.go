@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
@@ -21,13 +22,14 @@ func invalid(status int, param, message string) error {
 
 func errNoRoute() error {
 	return invalid(http.StatusNotFound, "",
-		"no such path: there are POST /v1/chat/completions, POST /v1/embeddings, POST /v1/images/generations, POST /v1/images/edits, "+
-			"POST /v1/audio/speech, POST /v1/rerank, POST /v1/messages, POST /v1/messages/count_tokens, "+
-			"POST /v1/prompts/{id}/completions, POST /v1/prompts/{id}/render, GET /v1/models and GET /v1/models/{id}")
+		"no such path: there are POST /v1/chat/completions, POST /v1/chat/completions/count_tokens, POST /v1/completions, POST /v1/embeddings, "+
+			"POST /v1/images/generations, POST /v1/images/edits, POST /v1/audio/speech, POST /v1/rerank, "+
+			"POST /v1/messages, POST /v1/messages/count_tokens, POST /v1/prompts/{id}/completions, POST /v1/prompts/{id}/render, "+
+			"GET /v1/models, GET /v1/models/{id}, /v1/cached_contents and /v1/cached_contents/{name}")
 }
 
-func errMethod(rt *route) error {
-	return invalid(http.StatusMethodNotAllowed, "", "wrong method: use "+rt.method)
+func errMethod(allowed string) error {
+	return invalid(http.StatusMethodNotAllowed, "", "wrong method: use "+strings.TrimSuffix(allowed, ", "+http.MethodOptions))
 }
 
 func errUnauthorized(anthropic bool) error {

@@ -2,12 +2,19 @@
 // what a request says in its headers and its body, hands it to a [Backend], and
 // writes the answer; it knows neither providers nor credentials.
 //
-// It serves POST /v1/chat/completions, POST /v1/embeddings, POST /v1/images/generations,
-// POST /v1/images/edits, POST /v1/audio/speech, GET /v1/models and
-// GET /v1/models/{id} of the one, POST /v1/rerank as several vendors have it, POST /v1/messages and POST /v1/messages/count_tokens of the other,
-// and the stored prompts: POST /v1/prompts/{id}/completions and
-// POST /v1/prompts/{id}/render. A prefix may stand before the paths that [http.StripPrefix] takes off. The request headers are
-// those of [Headers]. Every failure is the error envelope of the schema.
+// It serves POST /v1/chat/completions, POST /v1/completions, POST /v1/embeddings,
+// POST /v1/images/generations, POST /v1/images/edits, POST /v1/audio/speech,
+// GET /v1/models and GET /v1/models/{id} of the one, POST /v1/messages and
+// POST /v1/messages/count_tokens of the other, POST /v1/rerank as several vendors
+// have it, and the stored prompts: POST /v1/prompts/{id}/completions and
+// POST /v1/prompts/{id}/render. Beyond both schemas there are
+// POST /v1/chat/completions/count_tokens, which answers to a chat completion with
+// the size of its prompt, and the platform's context caching: GET and POST
+// /v1/cached_contents, and GET, PATCH and DELETE /v1/cached_contents/{name}.
+//
+// A prefix may stand before the paths that [http.StripPrefix] takes off. The
+// request headers are those of [Headers]. Every failure is the error envelope of
+// the schema.
 //
 // # Streams
 //
@@ -80,16 +87,6 @@ type Stream interface {
 	Close() error
 }
 
-// Model is one entry of GET /v1/models.
-type Model struct {
-	// ID is the reference to ask for the model with; it may contain slashes.
-	ID string
-	// OwnedBy is who made the model.
-	OwnedBy string
-	// Created is in Unix seconds.
-	Created int64
-}
-
 // Backend does the work. It is safe for concurrent use. An error that is no
 // *[providers.Error] is shown to the client without its text.
 type Backend interface {
@@ -119,6 +116,8 @@ type Backend interface {
 	RerankBackend
 	// Models lists what can be asked for.
 	Models(ctx context.Context) ([]Model, error)
+	CompletionBackend
+	CacheBackend
 }
 
 // Config holds what the operator decides.
@@ -156,7 +155,7 @@ type handler struct {
 }
 
 // route is one operation. A path that ends in a slash takes everything below
-// it.
+// it. A path with several methods has a row for each, one after the other.
 type route struct {
 	path, method string
 	serve        func(*call) error
@@ -167,6 +166,8 @@ type route struct {
 func routes() []route {
 	return []route{
 		{"/v1/chat/completions", http.MethodPost, (*call).chat, false},
+		{"/v1/chat/completions/count_tokens", http.MethodPost, (*call).countChat, false},
+		{"/v1/completions", http.MethodPost, (*call).complete, false},
 		{"/v1/embeddings", http.MethodPost, (*call).embeddings, false},
 		{"/v1/images/generations", http.MethodPost, (*call).imageGenerations, false},
 		{"/v1/images/edits", http.MethodPost, (*call).imageEdits, false},
@@ -177,15 +178,32 @@ func routes() []route {
 		{"/v1/prompts/", http.MethodPost, (*call).prompts, false},
 		{"/v1/models", http.MethodGet, (*call).listModels, false},
 		{"/v1/models/", http.MethodGet, (*call).showModel, false},
+		{"/v1/cached_contents", http.MethodGet, (*call).listCaches, false},
+		{"/v1/cached_contents", http.MethodPost, (*call).createCache, false},
+		{"/v1/cached_contents/", http.MethodGet, (*call).getCache, false},
+		{"/v1/cached_contents/", http.MethodPatch, (*call).extendCache, false},
+		{"/v1/cached_contents/", http.MethodDelete, (*call).deleteCache, false},
 	}
 }
 
-// allows lists the methods of the route.
-func (rt *route) allows() string {
-	if rt.method == http.MethodGet {
-		return "GET, HEAD, OPTIONS"
+// takes reports whether the route is for the method.
+func (rt *route) takes(method string) bool {
+	return method == rt.method || method == http.MethodHead && rt.method == http.MethodGet
+}
+
+// allowed lists the methods that the path of the route has.
+func (h *handler) allowed(rt *route) string {
+	var list []string
+	for i := range h.routes {
+		other := &h.routes[i]
+		if other.path != rt.path {
+			continue
+		}
+		if list = append(list, other.method); other.method == http.MethodGet {
+			list = append(list, http.MethodHead)
+		}
 	}
-	return rt.method + ", OPTIONS"
+	return strings.Join(append(list, http.MethodOptions), ", ")
 }
 
 // call is one request on its way.
@@ -223,14 +241,14 @@ func (c *call) serve() error {
 	if rt == nil {
 		return errNoRoute()
 	}
-	switch m := c.r.Method; {
-	case m == http.MethodOptions:
-		c.w.Header().Set("Allow", rt.allows())
+	if !rt.takes(c.r.Method) {
+		allowed := c.allowed(rt)
+		c.w.Header().Set("Allow", allowed)
+		if c.r.Method != http.MethodOptions {
+			return errMethod(allowed)
+		}
 		c.w.WriteHeader(http.StatusNoContent)
 		return nil
-	case m != rt.method && (m != http.MethodHead || rt.method != http.MethodGet):
-		c.w.Header().Set("Allow", rt.allows())
-		return errMethod(rt)
 	}
 	if err := c.readHeaders(); err != nil {
 		return err
@@ -239,20 +257,23 @@ func (c *call) serve() error {
 	return rt.serve(c)
 }
 
-// find returns the route of the path, or nil. A prefix that was taken off with
-// its slash is no matter.
+// find returns the route of the path and the method, one of the path alone, or
+// nil. A prefix that was taken off with its slash is no matter.
 func (c *call) find() *route {
 	path := c.r.URL.Path
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
 	}
+	var found *route
 	for i := range c.routes {
 		rt := &c.routes[i]
+		if found != nil && (found.takes(c.r.Method) || found.path != rt.path) {
+			break
+		}
 		rest, ok := strings.CutPrefix(path, rt.path)
 		if ok && (rest == "") != strings.HasSuffix(rt.path, "/") {
-			c.rest = rest
-			return rt
+			c.rest, found = rest, rt
 		}
 	}
-	return nil
+	return found
 }

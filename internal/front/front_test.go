@@ -27,6 +27,18 @@ func TestRoutes(t *testing.T) {
 		{"chat by HEAD", "HEAD", "/v1/chat/completions", 405, "POST, OPTIONS"},
 		{"models by POST", "POST", "/v1/models", 405, "GET, HEAD, OPTIONS"},
 		{"model by DELETE", "DELETE", "/v1/models/m", 405, "GET, HEAD, OPTIONS"},
+		{"completions by GET", "GET", "/v1/completions", 405, "POST, OPTIONS"},
+		{"count", "POST", "/v1/chat/completions/count_tokens", 200, ""},
+		{"count by GET", "GET", "/v1/chat/completions/count_tokens", 405, "POST, OPTIONS"},
+		{"below count", "POST", "/v1/chat/completions/count_tokens/x", 404, ""},
+		{"caches", "GET", "/v1/cached_contents", 200, ""},
+		{"caches by HEAD", "HEAD", "/v1/cached_contents", 200, ""},
+		{"caches by PUT", "PUT", "/v1/cached_contents", 405, "GET, HEAD, POST, OPTIONS"},
+		{"caches by OPTIONS", "OPTIONS", "/v1/cached_contents", 204, "GET, HEAD, POST, OPTIONS"},
+		{"cache", "GET", "/v1/cached_contents/7", 200, ""},
+		{"cache by its full name", "DELETE", "/v1/cached_contents/projects/p/locations/l/cachedContents/7", 200, ""},
+		{"cache by POST", "POST", "/v1/cached_contents/7", 405, "GET, HEAD, PATCH, DELETE, OPTIONS"},
+		{"cache without name", "GET", "/v1/cached_contents/", 404, ""},
 		{"unknown model", "GET", "/v1/models/n", 404, ""},
 		{"model without id", "GET", "/v1/models/", 404, ""},
 		{"unknown path", "POST", "/v1/embeddingz", 404, ""},
@@ -62,7 +74,7 @@ func TestMountedBelowAPrefix(t *testing.T) {
 }
 
 func TestModels(t *testing.T) {
-	b := &fake{models: []Model{{"@vx/m", "google", 7}, {ID: `odd "id"`}}}
+	b := &fake{models: []Model{{ID: "@vx/m", OwnedBy: "google", Created: 7}, {ID: `odd "id"`}}}
 	tests := []struct{ name, path, want string }{
 		{"list", "/v1/models", `{"object":"list","data":[` +
 			`{"id":"@vx/m","object":"model","created":7,"owned_by":"google"},` +

@@ -34,6 +34,8 @@ type fake struct {
 
 	vectors *providers.EmbeddingResponse
 	prompt  *providers.PromptCompletionRequest
+	text    fakeText
+	caches  fakeCaches
 
 	mu        sync.Mutex
 	calls     int

@@ -23,7 +23,7 @@ func (c *call) chatStream(req *providers.ChatCompletionRequest) error {
 func (c *call) writeStream(s Stream) error {
 	meta := s.Meta()
 	setMeta(c.w.Header(), &meta)
-	c.sendEvents(&chunks{stream: s, json: jsonx.GetBuffer()})
+	c.sendEvents(newPieces(s))
 	return nil
 }
 
@@ -40,8 +40,8 @@ type events interface {
 }
 
 // puller is a response whose body is read by its receiver, rather than written
-// by the one who serves.
-type puller interface{ pull(events) }
+// by the one who serves. The receiver closes it.
+type puller interface{ pull(body io.ReadCloser) }
 
 // sendEvents answers with the events, and closes them.
 func (c *call) sendEvents(ev events) {
@@ -51,7 +51,7 @@ func (c *call) sendEvents(ev events) {
 	h.Set("X-Accel-Buffering", "no") // nginx would hold events back
 	c.w.WriteHeader(http.StatusOK)
 	if p, ok := c.w.(puller); ok {
-		p.pull(ev)
+		p.pull(newEventBody(c.r.Context(), ev))
 		return
 	}
 	defer ev.free()
@@ -71,27 +71,40 @@ func (c *call) sendEvents(ev events) {
 	}
 }
 
-// chunks are the events of a chat completion. Without the event that ends a
-// whole answer, a client knows that this one is not.
-type chunks struct {
-	stream Stream
-	json   *jsonx.Buffer // of one chunk
+// piece is what an event of the OpenAI schema holds.
+type piece interface {
+	AppendJSON(dst []byte) ([]byte, error)
 }
 
-func (c *chunks) next(dst []byte) ([]byte, bool) {
-	chunk, err := c.stream.Recv()
+// pieces are the events of a stream in the OpenAI schema. Without the event that
+// ends a whole answer, a client knows that this one is not.
+type pieces[T piece] struct {
+	stream source[T]
+	json   *jsonx.Buffer // of one piece
+}
+
+// source is where the pieces come from.
+type source[T piece] interface {
+	Recv() (T, error)
+	Close() error
+}
+
+func newPieces[T piece](s source[T]) *pieces[T] { return &pieces[T]{s, jsonx.GetBuffer()} }
+
+func (p *pieces[T]) next(dst []byte) ([]byte, bool) {
+	one, err := p.stream.Recv()
 	if err == nil {
-		c.json.B, err = chunk.AppendJSON(c.json.B[:0])
+		p.json.B, err = one.AppendJSON(p.json.B[:0])
 	}
 	switch {
 	case errors.Is(err, io.EOF):
 		return sse.AppendDone(dst), false
 	case err != nil:
-		c.json.B = publicError(err).AppendJSON(c.json.B[:0])
-		return sse.AppendEvent(dst, c.json.B), false
+		p.json.B = publicError(err).AppendJSON(p.json.B[:0])
+		return sse.AppendEvent(dst, p.json.B), false
 	}
-	return sse.AppendEvent(dst, c.json.B), true
+	return sse.AppendEvent(dst, p.json.B), true
 }
 
-func (c *chunks) close() { _ = c.stream.Close() }
-func (c *chunks) free()  { c.json.Free() }
+func (p *pieces[T]) close() { _ = p.stream.Close() }
+func (p *pieces[T]) free()  { p.json.Free() }

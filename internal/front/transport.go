@@ -53,11 +53,11 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return head, nil
 }
 
-// response collects an answer, or the events that it will be read from.
+// response collects an answer, or what it will be read from.
 type response struct {
 	head   http.Response
 	whole  bytes.Buffer
-	events events
+	source io.ReadCloser
 }
 
 var (
@@ -81,13 +81,13 @@ func (r *response) Write(p []byte) (int, error) {
 	return r.whole.Write(p)
 }
 
-func (r *response) pull(ev events) { r.events = ev }
+func (r *response) pull(body io.ReadCloser) { r.source = body }
 
 // body returns what there is to read.
 func (r *response) body() io.ReadCloser {
 	r.WriteHeader(http.StatusOK)
-	if r.events != nil {
-		return &eventBody{ctx: r.head.Request.Context(), events: r.events, event: jsonx.GetBuffer(), more: true}
+	if r.source != nil {
+		return r.source
 	}
 	r.head.ContentLength = int64(r.whole.Len())
 	return io.NopCloser(&r.whole)
@@ -105,6 +105,10 @@ type eventBody struct {
 	event *jsonx.Buffer // nil once it was given back
 	rest  []byte        // of the event, not read yet
 	more  bool
+}
+
+func newEventBody(ctx context.Context, ev events) *eventBody {
+	return &eventBody{ctx: ctx, events: ev, event: jsonx.GetBuffer(), more: true}
 }
 
 // Read reads what is left of an event, or of the next one.

@@ -7,6 +7,9 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -141,5 +144,62 @@ func BenchmarkFloats768(b *testing.B) {
 				dst = r.Floats(dst[:0])
 			}
 		})
+	}
+}
+
+// TestRecordedFloatsAreExact reads every number of recorded traffic.
+func TestRecordedFloatsAreExact(t *testing.T) {
+	dir := os.Getenv("GATEWAY_RECORDED_DIR")
+	if dir == "" {
+		t.Skip("GATEWAY_RECORDED_DIR names no recordings")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings: %v", err)
+	}
+	number := regexp.MustCompile(`-?[0-9]+\.[0-9]+([eE][-+]?[0-9]+)?`)
+	count := 0
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range number.FindAll(data, -1) {
+			r := NewReader([]byte("[" + string(text) + "]"))
+			got := r.Floats(nil)
+			want, err := strconv.ParseFloat(string(text), 64)
+			if wrong := r.End() != nil; wrong != (err != nil || !json.Valid(text)) {
+				t.Errorf("%s: %v, strconv has %v", text, r.Err(), err)
+			} else if !wrong && math.Float64bits(got[0]) != math.Float64bits(want) {
+				t.Errorf("%s became %v, want %v", text, got[0], want)
+			}
+			count++
+		}
+	}
+	t.Logf("%d numbers", count)
+}
+
+// Numbers whose digits end at each place of a word, and of the input.
+func TestFloatsAtTheEndOfTheInput(t *testing.T) {
+	const digits = "12345678901234567890123"
+	for _, sign := range []string{"", "-"} {
+		for zeros := range 12 {
+			for n := 1; n <= len(digits); n++ {
+				text := sign + "0." + strings.Repeat("0", zeros) + digits[:n]
+				want, err := strconv.ParseFloat(text, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, behind := range []string{"", " ", ",", "\x80", "\xff\xff\xff\xff\xff\xff\xff\xff\xff", ":;:;:;:;:;", "////////"} {
+					got, end, ok := plainFloat([]byte(text+behind), 0)
+					if !ok && n <= maxExactDigits && zeros+n < len(powersOfFive) {
+						t.Errorf("%s is not plain", text)
+					}
+					if ok && (math.Float64bits(got) != math.Float64bits(want) || end != len(text)) {
+						t.Errorf("%q became %v up to %d, want %v", text+behind, got, end, want)
+					}
+				}
+			}
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package jsonx
 
 import (
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"strconv"
@@ -214,36 +215,36 @@ func exponent(lit []byte) int {
 }
 
 // plainFloat reads the number at start if it has no exponent and at most 19
-// digits that count, as scores and vectors have.
+// digits that count, as scores and vectors have. Whether there is a sign, and how
+// many digits, no processor can foresee: there are few branches on either.
 func plainFloat(data []byte, start int) (f float64, end int, ok bool) {
-	i := start
-	if data[i] == '-' {
-		i++
+	sign := uint64(0)
+	if data[start] == '-' {
+		sign = 1
 	}
+	i := start + int(sign)
 	first, mant, scale := i, uint64(0), 0
 	for ; i < len(data) && data[i]-'0' <= 9; i++ {
 		mant = mant*10 + uint64(data[i]-'0')
 	}
-	digits := i - first
-	if digits == 0 || digits > 1 && data[first] == '0' {
+	count := i - first // of the digits that fill mant
+	if count == 0 || count > 1 && data[first] == '0' {
 		return 0, 0, false
 	}
 	if i < len(data) && data[i] == '.' {
 		point := i
-		i++
-		if data[first] == '0' {
-			for digits = 0; i < len(data) && data[i] == '0'; i++ {
-				digits-- // it is in the scale, but does not count
-			}
-		}
-		for ; i < len(data) && data[i]-'0' <= 9; i++ {
-			mant = mant*10 + uint64(data[i]-'0')
-		}
+		mant, i = fraction(data, i+1, mant)
 		if scale = i - point - 1; scale == 0 {
 			return 0, 0, false
 		}
+		if count += scale; count > maxExactDigits && data[first] == '0' {
+			count = scale // and zeros before the others are in the scale, but fill nothing
+			for k := point + 1; k < i && data[k] == '0'; k++ {
+				count--
+			}
+		}
 	}
-	if digits+scale > maxExactDigits || scale >= len(powersOfFive) || i < len(data) && data[i]|0x20 == 'e' {
+	if count > maxExactDigits || scale >= len(powersOfFive) || i < len(data) && data[i]|0x20 == 'e' {
 		return 0, 0, false
 	}
 	// A mantissa and a power of ten that are exact as floats need one rounding
@@ -254,11 +255,44 @@ func plainFloat(data []byte, start int) (f float64, end int, ok bool) {
 	case mant != 0:
 		f = quotient(mant, scale)
 	}
-	if data[start] == '-' {
-		f = -f
-	}
-	return f, i, true
+	return math.Float64frombits(math.Float64bits(f) | sign<<63), i, true
 }
+
+// fraction reads the digits at i, eight at a time, behind those of mant. It
+// returns where they end.
+func fraction(data []byte, i int, mant uint64) (uint64, int) {
+	const (
+		zeros = 0x3030303030303030 // "00000000"
+		below = 0x7676767676767676 // carries from 10 on into the highest bit of a byte
+		highs = 0x8080808080808080
+	)
+	for i+8 <= len(data) {
+		x := binary.LittleEndian.Uint64(data[i:]) ^ zeros
+		others := (x + below | x) & highs // exact up to the first byte that is no digit
+		if others == 0 {
+			mant = mant*1e8 + eightDigits(x)
+			i += 8
+			continue
+		}
+		n := bits.TrailingZeros64(others) / 8
+		return mant*tens[n&7] + eightDigits(x<<(64-8*n)), i + n
+	}
+	for ; i < len(data) && data[i]-'0' <= 9; i++ {
+		mant = mant*10 + uint64(data[i]-'0')
+	}
+	return mant, i
+}
+
+// eightDigits is the number whose digits are the bytes of x, the lowest first:
+// pairs are joined, then pairs of pairs, and then both halves.
+func eightDigits(x uint64) uint64 {
+	const pairs = 0x000000ff000000ff
+	x = x*10 + x>>8
+	return ((x&pairs)*(1e6<<32+100) + (x>>16&pairs)*(1e4<<32+1)) >> 32
+}
+
+// tens are the powers of ten that less than eight digits need.
+var tens = [8]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7}
 
 // maxExactDigits is how many digits always fit into 64 bits without a sign.
 const maxExactDigits = 19

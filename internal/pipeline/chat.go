@@ -356,6 +356,9 @@ func (s *Stream) Meta() providers.Meta {
 	return s.rec.record.Meta
 }
 
+// Strict reports whether what the OpenAI schema does not have is left out.
+func (s *Stream) Strict() bool { return s.strict }
+
 // Close ends the stream. It is idempotent.
 func (s *Stream) Close() error {
 	// The end comes first: the reader may fail by being closed.

@@ -104,10 +104,6 @@ func (e *Engine) checkEntry(entry *catalog.Entry) error {
 	return nil
 }
 
-// Serves reports whether the entry's provider is the one that serves settings
-// that name none.
-func (e *Engine) Serves(entry *catalog.Entry) bool { return entry.Provider == e.fallback }
-
 func unknownProvider(entry *catalog.Entry) error {
 	return &providers.Error{
 		Code: providers.ErrInvalidConfig, Param: "providers." + entry.Slug + ".provider",

@@ -54,7 +54,10 @@ type Provider struct {
 	site   *site
 }
 
-var _ providers.Keyed = (*Provider)(nil)
+var (
+	_ providers.Keyed    = (*Provider)(nil)
+	_ providers.Embedder = (*Provider)(nil)
+)
 
 // New returns a provider.
 func New(cfg Config) *Provider {
@@ -86,4 +89,13 @@ func (p *Provider) ChatCompletion(ctx context.Context, t *providers.Target, req 
 // answer.
 func (p *Provider) ChatCompletionStream(ctx context.Context, t *providers.Target, req *providers.ChatCompletionRequest) (providers.ChunkReader, error) {
 	return p.engine.ChatCompletionStream(ctx, t, req)
+}
+
+// Embeddings returns a vector for each input, which may be texts or tokens. Inputs
+// that do not fit into one request are shared among several, some of them at a
+// time; the first failure ends them all. Vectors are as the server gives them.
+//
+// Source: https://platform.openai.com/docs/api-reference/embeddings/create
+func (p *Provider) Embeddings(ctx context.Context, t *providers.Target, req *providers.EmbeddingRequest) (*providers.EmbeddingResponse, error) {
+	return p.engine.Embeddings(ctx, t, req)
 }

@@ -14,7 +14,10 @@ import (
 // site is a server that speaks the OpenAI schema.
 type site struct{ compatible bool }
 
-var _ engine.Site = (*site)(nil)
+var (
+	_ engine.Site          = (*site)(nil)
+	_ engine.EmbeddingSite = (*site)(nil)
+)
 
 func (s *site) Name() string {
 	if s.compatible {
@@ -41,6 +44,12 @@ func (s *site) Model(ref string) (engine.Model, error) {
 		return engine.Model{Publisher: CompatibleName, Name: ref, Family: engine.FamilyEndpoint, Own: true}, nil
 	}
 	return engine.Model{Publisher: "openai-api", Name: ref, Family: engine.FamilyOpenAI, Own: true}, nil
+}
+
+// EmbeddingModel reads the name of a model that embeds, which is as any other.
+func (s *site) EmbeddingModel(ref string) (m engine.Model, named bool, err error) {
+	m, err = s.Model(ref)
+	return m, true, err
 }
 
 // URL is the path of the verb below the base URL, with the version in the query

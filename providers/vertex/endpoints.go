@@ -37,6 +37,8 @@ func endpointModel(name string) (engine.Model, error) {
 func writeEndpoint(b *strings.Builder, t *providers.Target, m *engine.Model) {
 	if place, _, ok := strings.Cut(m.Resource, "/publishers/"); ok {
 		b.WriteString(place)
+	} else if place, _, ok := strings.Cut(m.Resource, "/endpoints/"); ok {
+		b.WriteString(place)
 	} else {
 		b.WriteString("projects/" + t.ProjectID + "/locations/" + t.Region)
 	}
@@ -82,7 +84,7 @@ func (s *site) Locate(ctx context.Context, t *providers.Target, m *engine.Model,
 
 // endpointKey names the endpoint that a request is for, whatever its method.
 func endpointKey(u *url.URL) string {
-	key := u.Host + strings.TrimSuffix(u.Path, "/chat/completions")
+	key := u.Host + strings.TrimSuffix(strings.TrimSuffix(u.Path, "/chat/completions"), "/embeddings")
 	if verb := strings.LastIndexByte(key, ':'); verb > strings.LastIndexByte(key, '/') {
 		key = key[:verb]
 	}

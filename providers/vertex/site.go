@@ -40,15 +40,22 @@ func (s *site) Model(ref string) (engine.Model, error) {
 }
 
 // EmbeddingModel reads the reference of a model that embeds. Open models are
-// found by their name, or as publisher/name.
+// found by their name, or as publisher/name; self-deployed ones are addressed as
+// those that answer.
 func (s *site) EmbeddingModel(ref string) (m engine.Model, named bool, err error) {
 	for _, p := range endpointPrefixes {
-		if strings.HasPrefix(ref, p) {
-			return m, false, badModel("embeddings of self-deployed endpoints are not spoken by this version of the gateway")
+		if name, ok := strings.CutPrefix(ref, p); ok {
+			m, err = endpointModel(name)
+			m.Predictor = s.predictors[m.Name]
+			return m, true, err
 		}
 	}
 	if m, err = splitModel(ref, slices.Concat(s.publishers, publishers), nil); err != nil {
 		return m, false, err
+	}
+	if s.isServer(&m) {
+		m.Publisher, m.Family, m.Predictor = endpointPublisher, engine.FamilyEndpoint, s.predictors[m.Name]
+		return m, true, nil
 	}
 	named = m.Resource != "" || m.Name != strings.TrimPrefix(ref, "models/")
 	if publisher, name, ok := strings.Cut(m.Name, "/"); ok && m.Resource == "" {
@@ -58,6 +65,18 @@ func (s *site) EmbeddingModel(ref string) (m engine.Model, named bool, err error
 		return m, false, badModel("a model name has letters, digits and . _ - @ only")
 	}
 	return m, named, nil
+}
+
+// isServer reports whether a full resource name is that of an endpoint with a
+// server behind it: a row of the table of models, or a predictor, is about it.
+// Without them it is a tuned model of google.
+func (s *site) isServer(m *engine.Model) bool {
+	if strings.Count(m.Resource, "/") != 5 || !strings.Contains(m.Resource, "/endpoints/") {
+		return false
+	}
+	_, known := s.models.LookupEmbedding(endpointPublisher, m.Name)
+	own := s.predictors[m.Name]
+	return known || own != nil && own.EmbedRequest != nil
 }
 
 func (*site) URL(t *providers.Target, m *engine.Model, verb, query string) (*url.URL, error) {

@@ -1,6 +1,7 @@
 // Package embed is what the platform's methods for embeddings answer, without
 // meaning: predict of text models and of multimodal ones, embedContent and
-// batchEmbedContents. One decoder reads them all, told apart by their members.
+// batchEmbedContents. One decoder reads them all, told apart by their members;
+// another one reads what servers answer that speak the OpenAI schema.
 package embed
 
 import "github.com/b650d4bf/gateway/internal/jsonx"
@@ -21,6 +22,8 @@ type Answer struct {
 	Counted bool
 	// BillableCharacters is what models priced by the character bill.
 	BillableCharacters int64
+	// Misplaced says that the indexes of the vectors are not those of inputs.
+	Misplaced bool
 	// Error is the raw error, in place of an answer.
 	Error []byte
 

@@ -40,8 +40,11 @@
 //     whose events are {"text":…} with a finish_reason at last: a model server of a
 //     user, which [WithDeployed] adds. A dedicated endpoint is refused at the
 //     shared hosts, and GET of the endpoint tells its own.
-//   - /v1/chat/completions: OpenAI's own API, with the token as API key. It has
-//     every model but those whose names begin with no-such-model.
+//     Endpoints with Dimensions embed at endpoints/ID/embeddings or by rawPredict,
+//     in the OpenAI schema, and by predict, with instances {"inputs":…}.
+//   - /v1/chat/completions and /v1/embeddings: OpenAI's own API, with the token as
+//     API key. It has every model but those whose names begin with no-such-model.
+//     Its vectors have 1536 elements, and 2048 inputs are taken at a time.
 //   - /v1beta/models and /v1beta/tunedModels: the Gemini API, Google's own service,
 //     with a key in x-goog-api-key: answers, streams, counts and vectors. It has
 //     no explicit caches here.

@@ -14,6 +14,13 @@ type Endpoint struct {
 	Model   string // as the server calls it in answers
 	Reasons bool   // the model shows its reasoning beside the answer
 
+	// Dimensions is the length of the vectors that the server gives at embeddings,
+	// and, in its own form, by predict; 0 for a server that gives none. Inputs is
+	// how many texts it takes at a time, 32 when 0. RawOnly says that it has no
+	// path embeddings and takes the same body by rawPredict.
+	Dimensions, Inputs int
+	RawOnly            bool
+
 	// Dedicated endpoints have a host of their own and refuse calls through the
 	// shared ones. A socket of the emulator, which has neither name, takes both.
 	Dedicated bool
@@ -167,6 +174,9 @@ func (x *exchange) predictedPieces(text string) (response, error) {
 
 // answerPredict answers each instance for itself, or the chat completion in one.
 func answerPredict(x *exchange) (response, error) {
+	if e := x.cfg.served[x.target.model]; e.Dimensions > 0 && !x.streams() {
+		return x.predictVectors(e)
+	}
 	if x.streams() {
 		return x.predictedPieces(x.sayPlain())
 	}

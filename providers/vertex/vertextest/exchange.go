@@ -65,7 +65,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		t, ok = parsePath(r.Method, r.URL.Path)
 	}
 	switch {
-	case t.verb == chatVerb && (t.model == sharedEndpoint || t.model == openaiServer):
+	case t.verb == chatVerb && t.model == sharedEndpoint, t.model == openaiServer:
 		t.named = namedModel(body)
 	case t.own:
 		t.model = namedModel(body)

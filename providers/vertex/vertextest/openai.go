@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// openaiPath is where OpenAI's own API, and servers like it, serve chat
-// completions; openaiServer stands for the model of a target there, whose name is
+// openaiPath is where OpenAI's own API, and servers like it, have their paths;
+// openaiServer stands for the model of a target there, whose name is
 // in the body.
 const (
-	openaiPath   = "/v1/" + chatVerb
+	openaiPath   = "/v1/"
 	openaiServer = "(openai)"
 )
 

@@ -141,6 +141,9 @@ func routes() []route {
 		{publisher: "mistralai", verb: "rawPredict", http: post, rpc: raw, wire: wireMistral, speaks: true, serve: checkChat, answer: ownAnswer},
 		{publisher: "mistralai", verb: "streamRawPredict", http: post, rpc: rawSSE, stream: true, wire: wireMistral, speaks: true, serve: checkChat, answer: ownAnswer},
 		{model: sharedEndpoint, verb: chatVerb, http: post, rpc: chat, wire: wireMaaS, speaks: true, serve: checkChat, answer: ownAnswer},
+		{model: openaiServer, verb: embedVerb, http: post, rpc: chat, wire: wireOpenAI, serve: checkOpenEmbed, answer: answerOpenEmbed},
+		{verb: embedVerb, http: post, rpc: chat, wire: wireServed, serve: checkServedEmbed, answer: answerOpenEmbed},
+		{verb: "rawPredict", http: post, rpc: raw, wire: wireServed, serve: checkServedEmbed, answer: answerOpenEmbed},
 		{model: openaiServer, verb: chatVerb, http: post, rpc: chat, wire: wireOpenAI, speaks: true, serve: checkChat, answer: ownAnswer},
 		{verb: chatVerb, http: post, rpc: chat, wire: wireServed, speaks: true, serve: checkChat, answer: ownAnswer},
 		{verb: "predict", http: post, rpc: "PredictionService.Predict", wire: wirePredict, speaks: true, serve: checkPredict, answer: answerPredict},
@@ -183,14 +186,16 @@ func endpointVerb(method string, path []string) string {
 		return "getEndpoint"
 	case strings.Join(path, "/") == chatVerb:
 		return chatVerb
+	case len(path) == 1 && path[0] == embedVerb:
+		return embedVerb
 	}
 	return ""
 }
 
 // parseOwnPath reads a path of a vendor's own service.
 func parseOwnPath(path string) (target, bool) {
-	if path == openaiPath {
-		return target{version: "v1", model: openaiServer, verb: chatVerb}, true
+	if verb, ok := strings.CutPrefix(path, openaiPath); ok && (verb == chatVerb || verb == embedVerb) {
+		return target{version: "v1", model: openaiServer, verb: verb}, true
 	}
 	if t, ok := parseClaudePath(path); ok {
 		return t, true
