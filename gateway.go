@@ -92,6 +92,10 @@ type Client struct {
 	Caches CacheService
 	// Prompts uses stored prompts.
 	Prompts PromptsService
+	// Files keeps files in a bucket.
+	Files FilesService
+	// Batches runs files of requests.
+	Batches BatchesService
 
 	engine   *pipeline.Engine
 	platform *vertex.Provider
@@ -140,7 +144,7 @@ func newClient(shared *Client, settings *pipeline.Settings) *Client {
 		settings: settings, none: &pipeline.Settings{},
 	}
 	c.Chat.Completions.client, c.Messages.client, c.Embeddings.client, c.Caches.client = c, c, c, c
-	c.Prompts.client, c.Prompts.Completions.client = c, c
+	c.Prompts.client, c.Prompts.Completions.client, c.Files.client, c.Batches.client = c, c, c, c
 	return c
 }
 

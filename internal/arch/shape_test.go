@@ -20,6 +20,7 @@ type exception struct {
 // join with the rule "file length".
 var exceptions = []exception{
 	{"panic", "providers/vertex/vertextest.abort", "net/http asks for it where a connection must break"},
+	{"panic", "internal/front.abort", "net/http asks for it where a connection must break"},
 	{"state", "providers/vertex/vertextest.definitions", "the embedded schema, parsed once and never changed"},
 	{"state", "internal/jsonx.buffers", "scratch memory, wiped of meaning between uses"},
 }

@@ -22,7 +22,7 @@ func invalid(status int, param, message string) error {
 func errNoRoute() error {
 	return invalid(http.StatusNotFound, "",
 		"no such path: there are POST /v1/chat/completions, POST /v1/embeddings, POST /v1/messages, POST /v1/messages/count_tokens, "+
-			"POST /v1/prompts/{id}/completions, POST /v1/prompts/{id}/render, GET /v1/models and GET /v1/models/{id}")
+			"POST /v1/prompts/{id}/completions, POST /v1/prompts/{id}/render, GET /v1/models and GET /v1/models/{id}, and /v1/files and /v1/batches with what is below")
 }
 
 func errMethod(rt *route) error {

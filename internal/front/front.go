@@ -114,6 +114,7 @@ type Backend interface {
 	PromptRender(ctx context.Context, req *providers.PromptCompletionRequest) (*providers.RenderedPrompt, error)
 	// Models lists what can be asked for.
 	Models(ctx context.Context) ([]Model, error)
+	FilesBackend
 }
 
 // Config holds what the operator decides.
@@ -125,6 +126,9 @@ type Config struct {
 	// MaxBody is the largest request body in bytes, after decompression; 0
 	// means [DefaultMaxBody].
 	MaxBody int64
+	// MaxFile is the largest file that is kept, in bytes; 0 means
+	// [providers.DefaultMaxFile].
+	MaxFile int64
 }
 
 // New returns the handler of the backend. It is safe for concurrent use.
@@ -133,7 +137,7 @@ func New(cfg Config, b Backend) http.Handler {
 		cfg.MaxBody = DefaultMaxBody
 	}
 	return &handler{
-		backend: b, maxBody: cfg.MaxBody,
+		backend: b, maxBody: cfg.MaxBody, maxFile: cfg.MaxFile,
 		keys: newKeyring(cfg.Keys), headers: headerRules(), routes: routes(),
 	}
 }
@@ -142,6 +146,7 @@ func New(cfg Config, b Backend) http.Handler {
 type handler struct {
 	backend Backend
 	maxBody int64
+	maxFile int64 // 0 for the default
 	keys    keyring
 	headers map[string]Header // by canonical name
 	routes  []route
@@ -157,7 +162,7 @@ type route struct {
 }
 
 func routes() []route {
-	return []route{
+	return append(fileRoutes(), []route{
 		{"/v1/chat/completions", http.MethodPost, (*call).chat, false},
 		{"/v1/embeddings", http.MethodPost, (*call).embeddings, false},
 		{"/v1/messages", http.MethodPost, (*call).messages, true},
@@ -165,15 +170,22 @@ func routes() []route {
 		{"/v1/prompts/", http.MethodPost, (*call).prompts, false},
 		{"/v1/models", http.MethodGet, (*call).listModels, false},
 		{"/v1/models/", http.MethodGet, (*call).showModel, false},
-	}
+	}...)
 }
 
-// allows lists the methods of the route.
-func (rt *route) allows() string {
-	if rt.method == http.MethodGet {
-		return "GET, HEAD, OPTIONS"
+// allows lists the methods of the route's path.
+func (h *handler) allows(rt *route) string {
+	var list []string
+	for i := range h.routes {
+		switch other := &h.routes[i]; {
+		case other.path != rt.path:
+		case other.method == http.MethodGet:
+			list = append(list, "GET", "HEAD")
+		default:
+			list = append(list, other.method)
+		}
 	}
-	return rt.method + ", OPTIONS"
+	return strings.Join(append(list, "OPTIONS"), ", ")
 }
 
 // call is one request on its way.
@@ -210,11 +222,11 @@ func (c *call) serve() error {
 	}
 	switch m := c.r.Method; {
 	case m == http.MethodOptions:
-		c.w.Header().Set("Allow", rt.allows())
+		c.w.Header().Set("Allow", c.allows(rt))
 		c.w.WriteHeader(http.StatusNoContent)
 		return nil
 	case m != rt.method && (m != http.MethodHead || rt.method != http.MethodGet):
-		c.w.Header().Set("Allow", rt.allows())
+		c.w.Header().Set("Allow", c.allows(rt))
 		return errMethod(rt)
 	}
 	if err := c.readHeaders(); err != nil {
@@ -224,9 +236,9 @@ func (c *call) serve() error {
 	return rt.serve(c)
 }
 
-// find returns the route of the path, or nil. A prefix that was taken off with
-// its slash is no matter.
-func (c *call) find() *route {
+// find returns the route of the path and the method, or one of the path, or nil.
+// A prefix that was taken off with its slash is no matter.
+func (c *call) find() (found *route) {
 	path := c.r.URL.Path
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
@@ -236,8 +248,13 @@ func (c *call) find() *route {
 		rest, ok := strings.CutPrefix(path, rt.path)
 		if ok && (rest == "") != strings.HasSuffix(rt.path, "/") {
 			c.rest = rest
-			return rt
+			if found == nil {
+				found = rt
+			}
+			if m := c.r.Method; m == rt.method || m == http.MethodHead && rt.method == http.MethodGet {
+				return rt
+			}
 		}
 	}
-	return nil
+	return found
 }
