@@ -3,8 +3,10 @@ package engine
 import (
 	"encoding/base32"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/providers"
@@ -98,8 +100,14 @@ func (b *chatLines) AppendChat(dst []byte, id string, req *providers.ChatComplet
 	if b.body, err = b.p.translator(&c.in.model).encode(&c.in, &c.out, b.body[:0]); err != nil {
 		return dst, nil, err
 	}
-	if len(c.out.header) > 0 {
-		c.out.warn(providers.WarnUnsupported, "anthropic-beta", "left out: a line of a batch has no headers")
+	for _, name := range slices.Sorted(maps.Keys(c.out.header)) {
+		param := "service_tier"
+		if name == betaHeader {
+			param = "anthropic-beta"
+		}
+		if len(c.out.header[name]) > 0 {
+			c.out.warn(providers.WarnUnsupported, param, "left out: it is sent in a header, and a line of a batch has none")
+		}
 	}
 	if key != "" {
 		dst = append(append(append(dst, `{"custom_id":"`...), key...), `","request":`...)
@@ -171,7 +179,7 @@ func joinLabels(req *providers.ChatCompletionRequest, id string) (map[string]str
 	maps.Copy(labels, req.Labels)
 	for key := range labels {
 		if strings.HasPrefix(key, labelPrefix) {
-			return nil, providers.Invalid("labels."+quoteShort(key), "labels that begin with "+labelPrefix+" are the gateway's in a batch")
+			return nil, providers.Invalid("labels", "labels that begin with "+labelPrefix+" are the gateway's in a batch")
 		}
 	}
 	if format, ok := req.Extra.Get("audio"); ok {
@@ -226,7 +234,7 @@ func splitLabels(raw []byte) (id, audio string, ok bool) {
 		}
 		id, ok = id+string(piece), true
 	}
-	return id, audio, ok
+	return id, audio, ok && utf8.ValidString(id)
 }
 
 // claudeKey is the id as a line of Claude's has it.
@@ -252,5 +260,5 @@ func claudeID(key string) (string, bool) {
 		return key, key != ""
 	}
 	id, err := smallBase32().DecodeString(coded)
-	return string(id), err == nil
+	return string(id), err == nil && utf8.Valid(id)
 }
