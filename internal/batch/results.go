@@ -260,6 +260,9 @@ func (s *Service) describe(ctx context.Context, kind, key string, x *Results) (*
 	if kind == kindErrors {
 		f.Filename = s.Place.id(kindBatch, key) + "_error.jsonl"
 	}
+	if kind == kindOutput && (len(x.queue) == 0 || len(x.queue) == 1 && x.local) {
+		return nil, noFile("file_id") // it was deleted
+	}
 	for i, at := range x.queue {
 		if own := i == 0 && x.local; own && kind == kindOutput {
 			continue

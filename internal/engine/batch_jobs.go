@@ -207,6 +207,7 @@ func (p *Engine) FindBatchJob(ctx context.Context, t *providers.Target, label, v
 // job makes a call whose answer is one job.
 func (p *Engine) job(ctx context.Context, u *url.URL, c *call) (*providers.BatchJob, error) {
 	var wire batch.Job
+	c.faulty = true // why it failed
 	if err := p.exchange(ctx, u, c, wire.Decode); err != nil {
 		return nil, jobError(err)
 	}
