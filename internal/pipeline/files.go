@@ -36,13 +36,12 @@ func (e *Engine) kept(ctx context.Context, t *task, do func(context.Context, *ba
 
 // keeping is the service of the settings' place.
 func (e *Engine) keeping(client, call *Settings, p providers.ObjectStore, to *providers.Target) (*batch.Service, error) {
-	uri := first(call.Bucket, client.Bucket)
-	if uri == "" {
+	if to.Bucket == "" {
 		return nil, &providers.Error{
-			Code: providers.ErrInvalidConfig, Param: "bucket", Message: `no bucket is set: use WithBucket("gs://BUCKET/PREFIX")`,
+			Code: providers.ErrInvalidConfig, Param: "bucket", Message: `no bucket is set: use WithBucket("gs://BUCKET/PREFIX"), or the catalog entry's bucket`,
 		}
 	}
-	at, err := batch.ParsePlace(uri)
+	at, err := batch.ParsePlace(to.Bucket)
 	if err != nil {
 		return nil, err
 	}
