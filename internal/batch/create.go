@@ -50,9 +50,7 @@ func (s *Service) CreateBatch(ctx context.Context, q *providers.BatchRequest) (*
 		return nil, err
 	}
 	for name := range q.Extra.All() {
-		b.Meta.Warnings = append(b.Meta.Warnings, providers.Warning{
-			Code: providers.WarnUnknown, Param: clip(name), Message: "left out: the platform has nothing like it",
-		})
+		b.Meta.Warnings = append(b.Meta.Warnings, leftOut(inBatch, name))
 	}
 	return b, nil
 }

@@ -108,7 +108,7 @@ func (t *translation) step() error {
 		return providers.Invalid("input_file_id", "the file has more than "+strconv.Itoa(t.format.MaxLines())+" lines, which is what the platform takes at once: share them among several")
 	}
 	if l.unknown != "" {
-		warnings = append(warnings, providers.Warning{Code: providers.WarnUnknown, Param: l.unknown, Message: "left out: a line has no such member"})
+		warnings = append(warnings, leftOut(inLine, l.unknown))
 	}
 	t.warn(warnings)
 	return nil

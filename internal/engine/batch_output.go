@@ -78,7 +78,7 @@ func (l *outputLine) customID(claude bool) (id, audio string, err error) {
 	default:
 		id = l.id
 	}
-	if !ok {
+	if !ok || id == "" {
 		return "", "", answerError(providers.ErrBadResponse, "a line of the platform's output has no id")
 	}
 	return id, audio, nil
