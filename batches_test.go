@@ -28,12 +28,12 @@ func batchClient(t *testing.T, opts ...vertextest.Option) (*gateway.Client, *ver
 	return batchClientOf(t, platform), platform
 }
 
-func batchClientOf(t *testing.T, platform *vertextest.Server, more ...gateway.ClientOption) *gateway.Client {
+func batchClientOf(t *testing.T, platform *vertextest.Server) *gateway.Client {
 	t.Helper()
-	client, err := gateway.New(append([]gateway.ClientOption{
+	client, err := gateway.New(
 		gateway.WithProjectID("p"), gateway.WithRegion("global"), gateway.WithAccessToken("t"), gateway.WithBucket("gs://bucket/team"),
 		gateway.WithHTTPClient(&http.Client{Transport: platform.Transport()}),
-	}, more...)...)
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,8 +42,8 @@ func batchClientOf(t *testing.T, platform *vertextest.Server, more ...gateway.Cl
 }
 
 // chatLine is one line of a batch.
-func chatLine(id, model, text string) string {
-	return fmt.Sprintf(`{"custom_id":%q,"method":"POST","url":"/v1/chat/completions","body":{"model":%q,"messages":[{"role":"user","content":%q}]}}`+"\n", id, model, text)
+func chatLine(id, text string) string {
+	return fmt.Sprintf(`{"custom_id":%q,"method":"POST","url":"/v1/chat/completions","body":{"model":"gemini-2.5-flash","messages":[{"role":"user","content":%q}]}}`+"\n", id, text)
 }
 
 // upload keeps the lines and returns the file's id.
@@ -194,7 +194,7 @@ func TestABatchInTime(t *testing.T) {
 		platform := vertextest.New(vertextest.WithBatchDuration(time.Hour))
 		defer platform.Close()
 		client := batchClientOf(t, platform)
-		id := upload(t, client, chatLine("a", "gemini-2.5-flash", "Hello")+chatLine("b", "gemini-2.5-flash", "Tell me")+"x\n")
+		id := upload(t, client, chatLine("a", "Hello")+chatLine("b", "Tell me")+"x\n")
 		b, err := client.Batches.Create(t.Context(), &gateway.BatchRequest{InputFileID: id, Endpoint: gateway.BatchChat, Metadata: map[string]string{"k": "v"}})
 		if err != nil {
 			t.Fatal(err)
@@ -272,7 +272,7 @@ func TestABatchIsStartedOnce(t *testing.T) {
 		} {
 			platform := vertextest.New()
 			client := batchClientOf(t, platform)
-			req := &gateway.BatchRequest{InputFileID: upload(t, client, chatLine("a", "gemini-2.5-flash", "Hello")), Endpoint: gateway.BatchChat}
+			req := &gateway.BatchRequest{InputFileID: upload(t, client, chatLine("a", "Hello")), Endpoint: gateway.BatchChat}
 			platform.ScriptVerb("createBatchPredictionJob", tt.fault)
 			if b, err := client.Batches.Create(t.Context(), req); err == nil {
 				t.Errorf("%s: %v", tt.name, b)
@@ -299,7 +299,7 @@ func TestABatchIsStartedOnce(t *testing.T) {
 
 func TestABatchThatFailsSaysWhy(t *testing.T) {
 	client, _ := batchClient(t, vertextest.WithBatchFault("The bucket can't be read."))
-	b := runBatch(t, client, &gateway.BatchRequest{InputFileID: upload(t, client, chatLine("a", "gemini-2.5-flash", "Hello")), Endpoint: gateway.BatchChat})
+	b := runBatch(t, client, &gateway.BatchRequest{InputFileID: upload(t, client, chatLine("a", "Hello")), Endpoint: gateway.BatchChat})
 	want := []gateway.BatchError{{Code: "invalid_request", Message: "The bucket can't be read."}}
 	if diff := cmp.Diff(want, b.Errors); diff != "" || b.Status != gateway.BatchFailed || b.FailedAt == 0 || b.OutputFileID != "" {
 		t.Errorf("%+v\n%s", b, diff)
@@ -310,7 +310,7 @@ func TestABatchThatFailsSaysWhy(t *testing.T) {
 func TestLinesThatFailAreInTheErrorFile(t *testing.T) {
 	client, platform := batchClient(t)
 	platform.Script(vertextest.Auto(), vertextest.Error(429, "RESOURCE_EXHAUSTED", "busy"))
-	lines := chatLine("a", "gemini-2.5-flash", "Hello") + chatLine("b", "gemini-2.5-flash", "Hello")
+	lines := chatLine("a", "Hello") + chatLine("b", "Hello")
 	b := runBatch(t, client, &gateway.BatchRequest{InputFileID: upload(t, client, lines), Endpoint: gateway.BatchChat})
 	if b.Status != gateway.BatchCompleted || b.RequestCounts != (gateway.BatchCounts{Total: 2, Completed: 1, Failed: 1}) {
 		t.Errorf("%s %+v", b.Status, b.RequestCounts)
@@ -351,7 +351,7 @@ func TestAnOutputThatIsNotWholeIsAnError(t *testing.T) {
 			client, platform := batchClient(t, vertextest.WithBatchShards(2))
 			var lines string
 			for i := range 4 {
-				lines += chatLine(fmt.Sprint(i), "gemini-2.5-flash", "Hello")
+				lines += chatLine(fmt.Sprint(i), "Hello")
 			}
 			b := runBatch(t, client, &gateway.BatchRequest{InputFileID: upload(t, client, lines), Endpoint: gateway.BatchChat})
 			for _, name := range platform.Objects("bucket") {

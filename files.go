@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"strings"
 
 	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/internal/batch"
@@ -34,7 +35,16 @@ func WithBucket(uri string) Option {
 // WithStorageURL replaces scheme and host of Cloud Storage, as [WithBaseURL] does
 // those of the platform. The access token goes there.
 func WithStorageURL(url string) Option {
-	return place("storage_url", url, func(e *catalog.Entry, s *pipeline.Settings) { e.BaseURL, s.StorageURL = url, url })
+	return option(func(s *pipeline.Settings) error {
+		if url == "" {
+			return invalidOption("storage_url", "must not be empty")
+		}
+		if err := (catalog.Entry{BaseURL: url}).CheckPlace(); err != nil {
+			return invalidOption("", strings.ReplaceAll(err.Error(), "base_url", "storage_url"))
+		}
+		s.StorageURL = url
+		return nil
+	})
 }
 
 // Create keeps a file. It is read once and sent as it is read, in bounded memory;

@@ -348,7 +348,7 @@ func TestAContentThatBreaksOffBreaksTheConnection(t *testing.T) {
 	client, platform := batchClient(t, vertextest.WithBatchShards(500))
 	var lines strings.Builder
 	for i := range 1000 {
-		lines.WriteString(chatLine(fmt.Sprint(i), "gemini-2.5-flash", "Hello"))
+		lines.WriteString(chatLine(fmt.Sprint(i), "Hello"))
 	}
 	b := runBatch(t, client, &gateway.BatchRequest{InputFileID: upload(t, client, lines.String()), Endpoint: gateway.BatchChat})
 	for _, name := range platform.Objects("bucket") {
@@ -386,7 +386,7 @@ func TestATokenThatIsRefusedIsRenewed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	b := runBatch(t, client, &gateway.BatchRequest{InputFileID: upload(t, client, chatLine("a", "gemini-2.5-flash", long(6<<20))), Endpoint: gateway.BatchChat})
+	b := runBatch(t, client, &gateway.BatchRequest{InputFileID: upload(t, client, chatLine("a", long(6<<20))), Endpoint: gateway.BatchChat})
 	if b.Status != gateway.BatchCompleted || b.RequestCounts.Completed != 1 {
 		t.Errorf("%s %+v", b.Status, b.RequestCounts)
 	}

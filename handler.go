@@ -37,7 +37,8 @@ func WithMaxBodyBytes(n int64) HandlerOption {
 
 // Handler serves two schemas over HTTP, for every model that the client reaches.
 // Of OpenAI: POST /v1/chat/completions, whole and streamed, POST /v1/embeddings
-// and GET /v1/models. Stored prompts are used by POST /v1/prompts/{id}/completions,
+// GET /v1/models, and files and batches: /v1/files and /v1/batches with what is
+// below, for clients with [WithBucket]. Stored prompts are used by POST /v1/prompts/{id}/completions,
 // whole and streamed, and looked at by POST /v1/prompts/{id}/render.
 // Of Anthropic: POST /v1/messages, whole and streamed, and
 // POST /v1/messages/count_tokens, with errors in the form that its clients read.

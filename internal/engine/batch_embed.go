@@ -118,14 +118,18 @@ func (b *embedLines) Read(line []byte, out *providers.BatchResult) error {
 	if out.CustomID, _, err = l.customID(false); err != nil {
 		return err
 	}
-	if out.Err = l.fault(b.p.site.Name()); out.Err != nil {
-		return nil
-	}
-	var failed error
-	if out.Embeddings, failed = b.answer(line); failed != nil {
-		out.Err = lineError(callOf(b.p.site, b.t, "").named(failed))
+	if out.Err = l.fault(b.p.site.Name()); out.Err == nil {
+		b.fill(line, out)
 	}
 	return nil
+}
+
+// fill puts the answer of a line into the result, or what is wrong with it.
+func (b *embedLines) fill(line []byte, out *providers.BatchResult) {
+	var err error
+	if out.Embeddings, err = b.answer(line); err != nil {
+		out.Err = lineError(callOf(b.p.site, b.t, "").named(err))
+	}
 }
 
 // answer reads the vector of a line.

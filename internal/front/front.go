@@ -4,8 +4,8 @@
 //
 // It serves POST /v1/chat/completions, POST /v1/embeddings, GET /v1/models and
 // GET /v1/models/{id} of the one, POST /v1/messages and POST /v1/messages/count_tokens of the other,
-// and the stored prompts: POST /v1/prompts/{id}/completions and
-// POST /v1/prompts/{id}/render. A prefix may stand before the paths that [http.StripPrefix] takes off. The request headers are
+// the stored prompts: POST /v1/prompts/{id}/completions and
+// POST /v1/prompts/{id}/render, and files and batches: /v1/files, /v1/batches and what is below. A prefix may stand before the paths that [http.StripPrefix] takes off. The request headers are
 // those of [Headers]. Every failure is the error envelope of the schema.
 //
 // # Streams
