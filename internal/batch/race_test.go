@@ -2,6 +2,5 @@
 
 package batch_test
 
-// raceEnabled says that the race detector is on: it drops pooled buffers at
-// random, so that allocations can't be counted.
+// raceEnabled says that the race detector is on.
 const raceEnabled = true
