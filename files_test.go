@@ -343,6 +343,27 @@ func TestFilesOverHTTP(t *testing.T) {
 	}
 }
 
+// TestAnIdempotencyKeyIsAHeader has a batch made twice over HTTP, and once more.
+func TestAnIdempotencyKeyIsAHeader(t *testing.T) {
+	client, platform := batchClient(t)
+	id := upload(t, client, chatLine("a", "Hello"))
+	ids := map[string]bool{}
+	for _, key := range []string{"one", "one", "two"} {
+		r := httptest.NewRequest(http.MethodPost, "/v1/batches", strings.NewReader(`{"input_file_id":"`+id+`","endpoint":"/v1/chat/completions","completion_window":"24h","output_expires_after":{}}`))
+		r.Header.Set("Idempotency-Key", key)
+		w := httptest.NewRecorder()
+		client.Handler().ServeHTTP(w, r)
+		var b struct{ ID string }
+		if err := json.Unmarshal(w.Body.Bytes(), &b); err != nil || w.Code != 200 || !strings.Contains(w.Header().Get("X-Gateway-Warnings"), "output_expires_after") {
+			t.Fatalf("%d %s %v", w.Code, w.Body, w.Header())
+		}
+		ids[b.ID] = true
+	}
+	if n := verbs(platform, "createBatchPredictionJob"); len(ids) != 2 || n != 2 {
+		t.Errorf("%d batches, %d jobs", len(ids), n)
+	}
+}
+
 // TestAContentThatBreaksOffBreaksTheConnection asks over a socket.
 func TestAContentThatBreaksOffBreaksTheConnection(t *testing.T) {
 	client, platform := batchClient(t, vertextest.WithBatchShards(500))
