@@ -220,6 +220,8 @@ const (
 	ErrModelNotFound    = providers.ErrModelNotFound
 	ErrCacheNotFound    = providers.ErrCacheNotFound
 	ErrPromptNotFound   = providers.ErrPromptNotFound
+	ErrFileNotFound     = providers.ErrFileNotFound
+	ErrBatchNotFound    = providers.ErrBatchNotFound
 	ErrTooLarge         = providers.ErrTooLarge
 	ErrContextLength    = providers.ErrContextLength
 	ErrOneToolOnly      = providers.ErrOneToolOnly

@@ -101,6 +101,10 @@ type Client struct {
 	Rerank RerankService
 	// Prompts uses stored prompts.
 	Prompts PromptsService
+	// Files keeps files in a bucket.
+	Files FilesService
+	// Batches runs files of requests.
+	Batches BatchesService
 
 	engine   *pipeline.Engine
 	platform *vertex.Provider
@@ -151,6 +155,7 @@ func newClient(shared *Client, settings *pipeline.Settings) *Client {
 	c.Chat.Completions.client, c.Messages.client, c.Embeddings.client, c.Caches.client = c, c, c, c
 	c.Prompts.client, c.Prompts.Completions.client, c.Completions.client = c, c, c
 	c.Images.client, c.Audio.Speech.client, c.Rerank.client = c, c, c
+	c.Files.client, c.Batches.client = c, c
 	return c
 }
 

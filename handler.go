@@ -38,8 +38,9 @@ func WithMaxBodyBytes(n int64) HandlerOption {
 // Handler serves two schemas over HTTP, for every model that the client reaches.
 // Of OpenAI: POST /v1/chat/completions and POST /v1/completions, whole and
 // streamed, POST /v1/embeddings, POST /v1/images/generations, POST
-// /v1/images/edits, POST /v1/audio/speech, and GET /v1/models with what is known
-// of each; POST /v1/rerank is as several vendors have it.
+// /v1/images/edits, POST /v1/audio/speech, GET /v1/models with what is known of
+// each, and files and batches: /v1/files and /v1/batches with what is below, for
+// clients with [WithBucket]. POST /v1/rerank is as several vendors have it.
 // Beyond it, POST /v1/chat/completions/count_tokens tells the size of a prompt,
 // and /v1/cached_contents serves what [Client] has in Caches. Stored prompts are used by POST /v1/prompts/{id}/completions,
 // whole and streamed, and looked at by POST /v1/prompts/{id}/render.

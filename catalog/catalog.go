@@ -51,6 +51,8 @@ type Entry struct {
 	ProjectID string
 	// Region is the location to call, such as "europe-west4" or "global".
 	Region string
+	// Bucket is where files and batches are kept, as gs://bucket/prefix.
+	Bucket string
 	// BaseURL replaces the provider's own address. It must be absolute, without
 	// user info, query or fragment, and https unless its host is this machine.
 	BaseURL string

@@ -68,6 +68,9 @@ func (p *problems) place(path string, e *Entry) {
 	if e.UniverseDomain != "" && !isDomain(e.UniverseDomain) {
 		p.add(join(path, "universe_domain"), `must be a domain name such as "googleapis.com"`)
 	}
+	if e.Bucket != "" && !strings.HasPrefix(e.Bucket, "gs://") {
+		p.add(join(path, "bucket"), `must be "gs://BUCKET" or "gs://BUCKET/PREFIX"`)
+	}
 	if e.BaseURL != "" {
 		p.baseURL(join(path, "base_url"), e.BaseURL)
 	}

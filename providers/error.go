@@ -23,6 +23,8 @@ const (
 	ErrModelNotFound    Code = "model_not_found"         // the platform does not have the model there
 	ErrCacheNotFound    Code = "cache_not_found"         // no such cached content: it expired, or is elsewhere
 	ErrPromptNotFound   Code = "prompt_not_found"        // no such prompt, version or label in the library
+	ErrFileNotFound     Code = "file_not_found"          // no such file or object: it was deleted, expired, or is elsewhere
+	ErrBatchNotFound    Code = "batch_not_found"         // no such batch in the bucket
 	ErrTooLarge         Code = "request_too_large"       // a body is over its limit
 	ErrContextLength    Code = "context_length_exceeded" // more tokens than the model takes
 	ErrOneToolOnly      Code = "one_tool_only"           // the model takes one kind of tool at a time
@@ -56,6 +58,8 @@ var codeFacts = map[Code]struct {
 	ErrModelNotFound:    {"invalid_request_error", 404, false},
 	ErrCacheNotFound:    {"invalid_request_error", 404, false},
 	ErrPromptNotFound:   {"invalid_request_error", 404, false},
+	ErrFileNotFound:     {"invalid_request_error", 404, false},
+	ErrBatchNotFound:    {"invalid_request_error", 404, false},
 	ErrTooLarge:         {"invalid_request_error", 413, false},
 	ErrContextLength:    {"invalid_request_error", 400, false},
 	ErrOneToolOnly:      {"invalid_request_error", 400, false},

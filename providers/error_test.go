@@ -31,6 +31,8 @@ func codeRows() map[providers.Code]codeRow {
 		providers.ErrProviderNotFound: {"invalid_request_error", 404, false},
 		providers.ErrModelNotFound:    {"invalid_request_error", 404, false},
 		providers.ErrPromptNotFound:   {"invalid_request_error", 404, false},
+		providers.ErrFileNotFound:     {"invalid_request_error", 404, false},
+		providers.ErrBatchNotFound:    {"invalid_request_error", 404, false},
 		providers.ErrTooLarge:         {"invalid_request_error", 413, false},
 		providers.ErrContextLength:    {"invalid_request_error", 400, false},
 		providers.ErrCacheNotFound:    {"invalid_request_error", 404, false},

@@ -75,6 +75,11 @@ type Target struct {
 	// kept before the platform's. Empty means the platform's host for the
 	// region.
 	BaseURL string
+	// Bucket is where files are kept, as gs://bucket/prefix.
+	Bucket string
+	// StorageURL replaces scheme and host of the platform's object store, as
+	// BaseURL does those of its models.
+	StorageURL string
 	// UniverseDomain replaces "googleapis.com" in platform hosts; empty means
 	// the public cloud.
 	UniverseDomain string

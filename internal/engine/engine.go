@@ -200,6 +200,7 @@ type call struct {
 	payload *transport.Payload // nil for a request without a body
 	room    transport.Payload  // of the first try
 	method  string             // POST when empty
+	faulty  bool               // an answer may have an error among its members and be none
 	bearer  [1]string          // the authorization header's value
 }
 

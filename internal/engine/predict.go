@@ -110,6 +110,9 @@ func (d *predictDecoder) finish() ([]*providers.ChatCompletionChunk, error) {
 
 func (*predictDecoder) release() {}
 
-func badPredictor(message string) error {
-	return &providers.Error{Code: providers.ErrInvalidConfig, Param: "predictors", Message: message}
+func badPredictor(message string) error { return badSetting("predictors", message) }
+
+// badSetting refuses what the client was made with.
+func badSetting(param, message string) error {
+	return &providers.Error{Code: providers.ErrInvalidConfig, Param: param, Message: message}
 }

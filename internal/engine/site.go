@@ -56,3 +56,19 @@ type CacheSite interface {
 	// ModelName is the full name of the model.
 	ModelName(t *providers.Target, m *Model) string
 }
+
+// StorageSite is a site that keeps objects in buckets.
+type StorageSite interface {
+	// StorageURL is the address of a path of the store, whose segments are escaped.
+	StorageURL(t *providers.Target, path, query string) (*url.URL, error)
+}
+
+// BatchSite is a site that runs batches.
+type BatchSite interface {
+	// BatchesURL is the list of jobs in the place of the target.
+	BatchesURL(t *providers.Target, query string) (*url.URL, error)
+	// BatchURL is one job, by its full name, with a verb or "".
+	BatchURL(t *providers.Target, name, verb string) (*url.URL, error)
+	// BatchModel is the name that a job has for the model.
+	BatchModel(t *providers.Target, m *Model) (string, error)
+}

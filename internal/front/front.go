@@ -7,7 +7,8 @@
 // GET /v1/models and GET /v1/models/{id} of the one, POST /v1/messages and
 // POST /v1/messages/count_tokens of the other, POST /v1/rerank as several vendors
 // have it, and the stored prompts: POST /v1/prompts/{id}/completions and
-// POST /v1/prompts/{id}/render. Beyond both schemas there are
+// POST /v1/prompts/{id}/render. Files and batches are /v1/files, /v1/batches and
+// what is below. Beyond both schemas there are
 // POST /v1/chat/completions/count_tokens, which answers to a chat completion with
 // the size of its prompt, and the platform's context caching: GET and POST
 // /v1/cached_contents, and GET, PATCH and DELETE /v1/cached_contents/{name}.
@@ -118,6 +119,7 @@ type Backend interface {
 	Models(ctx context.Context) ([]Model, error)
 	CompletionBackend
 	CacheBackend
+	FilesBackend
 }
 
 // Config holds what the operator decides.
@@ -129,6 +131,9 @@ type Config struct {
 	// MaxBody is the largest request body in bytes, after decompression; 0
 	// means [DefaultMaxBody].
 	MaxBody int64
+	// MaxFile is the largest file that is kept, in bytes; 0 means
+	// [providers.DefaultMaxFile].
+	MaxFile int64
 }
 
 // New returns the handler of the backend. It is safe for concurrent use.
@@ -139,7 +144,7 @@ func newHandler(cfg Config, b Backend) *handler {
 		cfg.MaxBody = DefaultMaxBody
 	}
 	return &handler{
-		backend: b, maxBody: cfg.MaxBody,
+		backend: b, maxBody: cfg.MaxBody, maxFile: cfg.MaxFile,
 		keys: newKeyring(cfg.Keys), headers: headerRules(), routes: routes(),
 	}
 }
@@ -148,6 +153,7 @@ func newHandler(cfg Config, b Backend) *handler {
 type handler struct {
 	backend Backend
 	maxBody int64
+	maxFile int64 // 0 for the default
 	keys    keyring
 	inside  bool              // the caller is in the process: its credentials are not looked at
 	headers map[string]Header // by canonical name
@@ -164,7 +170,7 @@ type route struct {
 }
 
 func routes() []route {
-	return []route{
+	return append(fileRoutes(), []route{
 		{"/v1/chat/completions", http.MethodPost, (*call).chat, false},
 		{"/v1/chat/completions/count_tokens", http.MethodPost, (*call).countChat, false},
 		{"/v1/completions", http.MethodPost, (*call).complete, false},
@@ -183,7 +189,7 @@ func routes() []route {
 		{"/v1/cached_contents/", http.MethodGet, (*call).getCache, false},
 		{"/v1/cached_contents/", http.MethodPatch, (*call).extendCache, false},
 		{"/v1/cached_contents/", http.MethodDelete, (*call).deleteCache, false},
-	}
+	}...)
 }
 
 // takes reports whether the route is for the method.

@@ -28,8 +28,8 @@ const (
 // field is one field of a form: a value, or a file with a type.
 type field struct{ name, value, file, kind string }
 
-// form returns a form and its content type.
-func form(t *testing.T, fields ...field) (body, kind string) {
+// imageForm returns a form and its content type.
+func imageForm(t *testing.T, fields ...field) (body, kind string) {
 	t.Helper()
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -72,7 +72,7 @@ func drawn() fakeServices {
 }
 
 func TestImagesOfEitherKindOfBody(t *testing.T) {
-	body, kind := form(t,
+	body, kind := imageForm(t,
 		field{name: "model", value: "m"}, field{name: "prompt", value: "12"}, field{name: "n", value: "2"}, field{name: "size", value: "1024x1024"},
 		field{name: "image[]", value: "PNG", file: "a.png", kind: "image/png"}, field{name: "image[]", value: "raw", file: "b", kind: "application/octet-stream"},
 		field{name: "image", value: "gs://b/c.png"}, field{name: "mask", value: "M", file: "m.png", kind: "image/png; x=y"},
@@ -105,7 +105,7 @@ func TestImagesOfEitherKindOfBody(t *testing.T) {
 
 func TestImageBodiesThatAreRefused(t *testing.T) {
 	file := field{name: "image", value: "x", file: "a.png", kind: "image/png"}
-	whole, kind := form(t, field{name: "model", value: "m"}, file)
+	whole, kind := imageForm(t, field{name: "model", value: "m"}, file)
 	many := make([]field, maxFields+1)
 	for i := range many {
 		many[i] = field{name: "f" + strconv.Itoa(i), value: "x"}
@@ -127,7 +127,7 @@ func TestImageBodiesThatAreRefused(t *testing.T) {
 		"a compression with words": {[]field{file, {name: "output_compression", value: "50%"}}, "output_compression"},
 	}
 	for name, tt := range forms {
-		body, kind := form(t, tt.fields...)
+		body, kind := imageForm(t, tt.fields...)
 		b := &fake{fakeServices: drawn()}
 		w := submit(t, Config{}, b, body, kind)
 		if got := paramOf(t, w.Body.Bytes()); w.Code != 400 || got != tt.param || b.image != nil {

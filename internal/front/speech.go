@@ -2,11 +2,9 @@ package front
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/b650d4bf/gateway/providers"
 )
@@ -66,34 +64,4 @@ func (c *call) speechStream(req *providers.SpeechRequest) error {
 	h.Set("Content-Type", headerText(s.ContentType()))
 	c.sendBytes(s)
 	return nil
-}
-
-// sendBytes answers with bytes as they come, and closes their source.
-func (c *call) sendBytes(s io.ReadCloser) {
-	c.w.Header().Set("X-Accel-Buffering", "no") // nginx would hold bytes back
-	c.w.WriteHeader(http.StatusOK)
-	if p, ok := c.w.(puller); ok {
-		p.pull(s)
-		return
-	}
-	defer func() { _ = s.Close() }()
-	flush := http.NewResponseController(c.w)
-	buf := make([]byte, 32<<10)
-	for {
-		n, err := s.Read(buf)
-		if n > 0 {
-			if _, err := c.w.Write(buf[:n]); err != nil {
-				return // the client is gone, and nothing can be told
-			}
-			if err := flush.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
-				return
-			}
-		}
-		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				_ = flush.SetWriteDeadline(time.Unix(1, 0)) // so that the end of a whole body can't be written
-			}
-			return
-		}
-	}
 }

@@ -26,6 +26,9 @@ var operations = map[string]string{
 	opCacheGet: "cached content lookup", opCacheList: "cached content listing",
 	opCacheExtend: "cached content extension", opCacheDelete: "cached content deletion",
 	opImages: "images", opSpeech: "speech", opRerank: "rerank",
+	opFileCreate: "file upload", opFileGet: "file lookup", opFileContent: "file download", opFileList: "file listing", opFileDelete: "file deletion",
+	opBatchCreate: "batch creation", opBatchGet: "batch lookup", opBatchList: "batch listing", opBatchCancel: "batch cancellation",
+	opBatchResults: "batch results",
 }
 
 // task is one call of an optional ability of a provider.

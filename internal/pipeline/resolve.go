@@ -49,6 +49,8 @@ func (e *Engine) resolve(ctx context.Context, client, call *Settings, model stri
 		Region:         first(call.Region, entry.Region, client.Region),
 		ProjectID:      first(call.ProjectID, entry.ProjectID, client.ProjectID),
 		BaseURL:        first(call.BaseURL, call.CustomHost, entry.BaseURL, client.BaseURL),
+		Bucket:         first(call.Bucket, entry.Bucket, client.Bucket),
+		StorageURL:     first(call.StorageURL, client.StorageURL),
 		UniverseDomain: first(call.UniverseDomain, entry.UniverseDomain, client.UniverseDomain),
 		Header:         headers(client.Header, entry.Headers, call.Header),
 		Timeouts:       timeouts(client.Timeouts, call.Timeouts),

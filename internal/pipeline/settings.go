@@ -27,6 +27,9 @@ type Settings struct {
 	Catalog catalog.Catalog
 	// Region, ProjectID, BaseURL and UniverseDomain say where.
 	Region, ProjectID, BaseURL, UniverseDomain string
+	// Bucket is where files are kept, as gs://bucket/prefix, and StorageURL where
+	// the store of buckets is, if not at the platform's own address.
+	Bucket, StorageURL string
 	// Token says as whom.
 	Token auth.TokenProvider
 	// FallbackToken is used when nothing else has a token: what an HTTP client

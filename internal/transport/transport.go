@@ -68,7 +68,10 @@ type Request struct {
 	Body   *Payload // nil for none, as with GET and DELETE
 	// Stream says that the answer is read as it comes, so it must not be
 	// compressed.
-	Stream   bool
+	Stream bool
+	// Resume says that a 308 without a location is an answer, by which a store
+	// asks for the rest of an upload.
+	Resume   bool
 	Timeouts providers.Timeouts
 }
 
@@ -82,13 +85,18 @@ func (c *Client) Do(ctx context.Context, q *Request) (*Response, error) {
 		call.stop()
 		return nil, err
 	}
-	if res.StatusCode >= 300 && res.StatusCode < 400 {
+	if res.StatusCode >= 300 && res.StatusCode < 400 && !q.wantsRest(res) {
 		err = refuseRedirect(res)
 		_ = res.Body.Close()
 		call.stop()
 		return nil, err
 	}
 	return call.answered(res), nil
+}
+
+// wantsRest reports whether the answer asks for the rest of an upload.
+func (q *Request) wantsRest(res *http.Response) bool {
+	return q.Resume && res.StatusCode == http.StatusPermanentRedirect && res.Header.Get("Location") == ""
 }
 
 // request builds the *http.Request by hand: the URL is parsed already and the

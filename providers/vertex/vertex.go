@@ -87,6 +87,8 @@ var (
 	_ providers.Embedder      = (*Provider)(nil)
 	_ providers.TokenCounter  = (*Provider)(nil)
 	_ providers.ContextCacher = (*Provider)(nil)
+	_ providers.ObjectStore   = (*Provider)(nil)
+	_ providers.BatchRunner   = (*Provider)(nil)
 )
 
 // New returns a provider.

@@ -111,6 +111,22 @@
 // that names one has its contents and tools. As long as none was created, a
 // request may name any cache, which counts as 2048 tokens.
 //
+// # Files and batches
+//
+// /storage/v1 and /upload/storage/v1 are Cloud Storage's JSON API: uploads whole, as
+// multipart and resumable in chunks, reads from an offset, lists by prefix,
+// patches, deletions and preconditions. Any bucket is there. [Server.Object],
+// [Server.Objects], [Server.PutObject] and [Server.RemoveObject] reach into it, and
+// [WithChunkLimit] makes uploads go on.
+//
+// batchPredictionJobs run the lines of an object through the very handlers of
+// single requests, scripts included, and write the answers back, the last line
+// first. [WithBatchDuration] gives them time, of the clock that the test has;
+// [WithBatchShards] several files of output; [WithBatchFault] makes them fail. They
+// are listed by one label at most. [Server.ScriptVerb] scripts insertObject,
+// uploadChunk, getObject, statObject, listObjects, patchObject, deleteObject,
+// createBatchPredictionJob, getBatchPredictionJob and the others.
+//
 // # Caveats
 //
 //   - The emulator takes canonical JSON only: lowerCamelCase names, enum values

@@ -60,6 +60,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		abort()
 	}
+	if s.serveJobs(ctx, w, r, body) {
+		return
+	}
 	t, ok := parseOwnPath(r.URL.Path)
 	if !ok {
 		t, ok = parsePath(r.Method, r.URL.Path)

@@ -28,6 +28,9 @@ type Server struct {
 
 	caches     []*cache // oldest first, some of them ended
 	cachesMade uint64
+
+	store bucketStore
+	jobs  []*batchJob // oldest first
 }
 
 // flight is one request being served, so that Close can end it.
@@ -48,6 +51,8 @@ type config struct {
 	served                     map[string]Endpoint
 	refused                    []refusedField
 	instances                  []instanceLimit
+	batches                    batchConfig
+	chunkMost                  int64 // bytes that the store takes of a chunk, 0 for all
 }
 
 // Option configures a [Server].
@@ -131,13 +136,14 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
-// Reset forgets recorded requests, scripted replies, explicit caches, cached
-// prefixes and the sentinel count.
+// Reset forgets recorded requests, scripted replies, explicit caches, objects,
+// batches, cached prefixes and the sentinel count.
 func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests, s.queue, s.sentinels = nil, nil, 0
 	s.caches, s.cachesMade = nil, 0
+	s.store, s.jobs = bucketStore{}, nil
 	clear(s.prefixes)
 	clear(s.queues)
 	clear(s.verbs)
