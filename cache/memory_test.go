@@ -18,7 +18,11 @@ func newMemory(tb testing.TB, maxBytes int64) *cache.Memory {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { m.Close() })
+	tb.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
 	return m
 }
 
@@ -67,11 +71,11 @@ func TestMemoryExpiresExactly(t *testing.T) {
 		if err := m.Set(t.Context(), numbered(1, 8, time.Minute)); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Minute - 1)
+		time.Sleep(time.Minute - time.Nanosecond)
 		if _, ok, _ := m.Get(t.Context(), number(1)); !ok {
 			t.Error("the entry is gone before its time")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		if _, ok, _ := m.Get(t.Context(), number(1)); ok {
 			t.Error("the entry is there after its time")
 		}
@@ -97,6 +101,7 @@ func TestMemoryFindsWhatWasJustStoredWhenFull(t *testing.T) {
 }
 
 func TestMemoryClosesUnderTraffic(t *testing.T) {
+	vector := []float32{1, 0}
 	for range 100 {
 		m, err := cache.NewMemory(cache.MemoryConfig{MaxBytes: cache.MinMaxBytes})
 		if err != nil {
@@ -107,17 +112,30 @@ func TestMemoryClosesUnderTraffic(t *testing.T) {
 			wg.Go(func() {
 				for {
 					i := rand.Uint64N(1000)
-					if err := m.Set(t.Context(), numbered(i, 2048, time.Hour)); errors.Is(err, cache.ErrClosed) {
-						return
+					e := numbered(i, 2048, time.Hour)
+					e.Group, e.Vector = number(i%3+1), vector
+					setErr := m.Set(t.Context(), e)
+					_, _, getErr := m.Get(t.Context(), number(i+1))
+					_, searchErr := m.Search(t.Context(), &cache.Query{Group: e.Group, Vector: vector, Threshold: 0.9, Limit: 1})
+					for _, err := range []error{setErr, getErr, searchErr, m.Delete(t.Context(), number(i+2))} {
+						if errors.Is(err, cache.ErrClosed) {
+							return
+						}
+						if err != nil {
+							t.Error(err)
+						}
 					}
-					m.Get(t.Context(), number(i+1))
-					m.Delete(t.Context(), number(i+2))
 				}
 			})
 		}
 		time.Sleep(time.Millisecond)
-		wg.Go(func() { m.Close() })
-		m.Close()
+		for range 2 {
+			wg.Go(func() {
+				if err := m.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
 		wg.Wait()
 	}
 }
