@@ -22,12 +22,13 @@ const (
 
 // What the memory is divided into.
 const (
-	// fixedBytes are taken whatever is kept: the queue of the main region and the
-	// tables of all parts while they are empty.
-	fixedBytes = 400 << 10
-	// counterBytes is the least that is expected of an entry, for the number of
-	// counters: ten for each entry, at 3 bytes.
-	counterBytes             = 4 << 10
+	// fixedBytes are taken whatever is kept: the queue of the main region and its
+	// tables, with a few entries in each.
+	fixedBytes = 480 << 10
+	// expectedBytes is what an entry is expected to take; for each there are ten
+	// counters of how often it was asked for, at up to 5 bytes.
+	expectedBytes            = 4 << 10
+	counterBytes             = 5
 	minCounters, maxCounters = 10_000, 1_000_000
 	// windowEntries of windowEntry bytes fit into the window of a small cache too,
 	// unless that takes more than a quarter.
@@ -57,9 +58,10 @@ type Memory struct {
 	window window
 	groups groups
 
-	// budget is for nodes, in all regions together; maxEntry for one.
-	budget, maxEntry int64
-	bytes            atomic.Int64
+	// fixed is what the store takes without entries, budget is for nodes in all
+	// regions together, and maxEntry for one.
+	fixed, budget, maxEntry int64
+	bytes                   atomic.Int64
 
 	count   counts
 	closing atomic.Bool
@@ -86,10 +88,11 @@ func NewMemory(c MemoryConfig) (*Memory, error) {
 	if c.MaxBytes < MinMaxBytes {
 		return nil, fmt.Errorf("cache: MaxBytes is %d; a store in memory needs at least %d", c.MaxBytes, MinMaxBytes)
 	}
-	counters := min(max(10*c.MaxBytes/counterBytes, minCounters), maxCounters)
-	budget := c.MaxBytes - fixedBytes - 3*counters
+	counters := min(max(10*c.MaxBytes/expectedBytes, minCounters), maxCounters)
+	fixed := fixedBytes + counterBytes*counters
+	budget := c.MaxBytes - fixed
 	newest := max(budget/10, min(windowEntries*windowEntry, budget/4))
-	m := &Memory{seed: maphash.MakeSeed(), budget: budget, maxEntry: newest / 2}
+	m := &Memory{seed: maphash.MakeSeed(), fixed: fixed, budget: budget, maxEntry: newest / 2}
 	m.window.max = newest
 	m.groups.byKey = make(map[groupKey]*group)
 	for i := range m.shards {
@@ -158,6 +161,9 @@ func (m *Memory) Set(_ context.Context, e *Entry) error {
 	}
 	s.write.Unlock()
 	m.offer(leaving)
+	if m.bytes.Load() > m.budget {
+		m.settle(s)
+	}
 	if errors.Is(err, errExpired) {
 		return nil
 	}
@@ -205,16 +211,30 @@ func (m *Memory) admit(s *shard, n *node) {
 		return
 	}
 	n.main = true
-	// Whole hours, since tables of expiries are not given back while any time in
-	// them is to come.
-	until := n.entry.Expires.Truncate(time.Hour).Add(time.Hour)
-	if !m.main.SetWithTTL(n.hash, n, n.cost, until.Sub(now)) {
+	if !m.main.SetWithTTL(n.hash, n, n.cost, roundUp(n.entry.Expires, now).Sub(now)) {
 		n.main = false
 		m.drop(s, n, &m.count.evicted)
 	}
-	if m.bytes.Load() > m.budget {
-		m.main.Wait() // what queues up for it takes memory too
+}
+
+// settle waits until the main region has judged all that queues up for it, which
+// takes memory too.
+func (m *Memory) settle(s *shard) {
+	s.write.Lock()
+	defer s.write.Unlock()
+	if !s.closed {
+		m.main.Wait()
 	}
+}
+
+// roundUp returns a time by which the main region may forget what expires then.
+// It has a table for each such time, which it does not give back before.
+func roundUp(expires, now time.Time) time.Time {
+	unit := time.Hour
+	if expires.Sub(now) > 48*time.Hour {
+		unit = 24 * time.Hour
+	}
+	return expires.Truncate(unit).Add(unit)
 }
 
 // left hears of each node that leaves the main region, mostly on its goroutine.
@@ -370,7 +390,7 @@ func (m *Memory) touch(e *Entry) {
 func (m *Memory) Stats() Stats {
 	c := &m.count
 	st := Stats{
-		Bytes: m.bytes.Load() + fixedBytes, Vectors: m.groups.vectors.Load(), Searches: c.searches.Load(), Matches: c.matches.Load(),
+		Bytes: m.bytes.Load() + m.fixed, Vectors: m.groups.vectors.Load(), Searches: c.searches.Load(), Matches: c.matches.Load(),
 		Stored: c.stored.Load(), Deleted: c.deleted.Load(), Rejected: c.rejected.Load(), Evicted: c.evicted.Load(), Expired: c.expired.Load(),
 		Failed: c.failed.Load(),
 	}

@@ -3,6 +3,7 @@ package cache_test
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -138,4 +139,17 @@ func TestMemoryClosesUnderTraffic(t *testing.T) {
 		}
 		wg.Wait()
 	}
+}
+
+// randomVector returns a vector of length 1.
+func randomVector(r *rand.Rand, dim int) []float32 {
+	v, sum := make([]float32, dim), 0.0
+	for i := range v {
+		v[i] = float32(r.NormFloat64())
+		sum += float64(v[i]) * float64(v[i])
+	}
+	for i := range v {
+		v[i] = float32(float64(v[i]) / math.Sqrt(sum))
+	}
+	return v
 }

@@ -185,9 +185,19 @@ func own(e *Entry) Entry {
 
 // nodeBytes is the memory that an entry takes.
 func nodeBytes(e *Entry) int64 {
-	n := nodeOverhead + cap(e.Body) + len(e.Namespace) + len(e.Operation) + len(e.Model) + len(e.Text) + partBytes*cap(e.Parts) + 4*cap(e.Vector)
+	n := nodeOverhead + allocated(cap(e.Body)) + len(e.Namespace) + len(e.Operation) + len(e.Model) + len(e.Text) + partBytes*cap(e.Parts) + allocated(4*cap(e.Vector))
 	if !e.Group.IsZero() && len(e.Vector) > 0 {
 		n += vectorOverhead
 	}
 	return int64(n)
+}
+
+// allocated is about what is taken for that many bytes: sizes are rounded up to
+// one of a few, and large ones to pages.
+func allocated(n int) int {
+	const large, page = 32 << 10, 8 << 10
+	if n <= large {
+		return n + n/16
+	}
+	return (n + page - 1) / page * page
 }
