@@ -126,7 +126,7 @@ func (m *Memory) Get(_ context.Context, key Key) (*Entry, bool, error) {
 		s.misses.Add(1)
 		return nil, false, nil
 	}
-	if n.entry.Expired(time.Now()) {
+	if n.expired(time.Now()) {
 		s.misses.Add(1)
 		m.expire(n)
 		return nil, false, nil
@@ -137,8 +137,12 @@ func (m *Memory) Get(_ context.Context, key Key) (*Entry, bool, error) {
 
 // Set implements [Store]. An entry that is not kept, since it is too large or
 // faulty or has expired, still takes the place of the one before.
-func (m *Memory) Set(_ context.Context, e *Entry) error {
-	n, err := m.newNode(e)
+func (m *Memory) Set(ctx context.Context, e *Entry) error { return m.SetUntil(ctx, e, e.Expires) }
+
+// SetUntil is Set for an entry that is kept no longer than until, whatever it says
+// itself: a copy of what others may change.
+func (m *Memory) SetUntil(_ context.Context, e *Entry, until time.Time) error {
+	n, err := m.newNode(e, until)
 	if err != nil {
 		m.count.rejected.Add(1)
 	}
@@ -174,14 +178,17 @@ func (m *Memory) Set(_ context.Context, e *Entry) error {
 var errExpired = errors.New("cache: the entry has expired")
 
 // newNode returns what is kept of an entry.
-func (m *Memory) newNode(e *Entry) (*node, error) {
-	if e.Expired(time.Now()) {
+func (m *Memory) newNode(e *Entry, until time.Time) (*node, error) {
+	if e.Expires.Before(until) {
+		until = e.Expires
+	}
+	if !time.Now().Before(until) {
 		return nil, errExpired
 	}
 	if err := checkVector(e.Vector); err != nil {
 		return nil, err
 	}
-	n := &node{entry: own(e), hash: m.hash(&e.Key)}
+	n := &node{entry: own(e), until: until, hash: m.hash(&e.Key)}
 	if n.cost = nodeBytes(&n.entry); n.cost > m.maxEntry {
 		return nil, fmt.Errorf("%w: it takes %d bytes of at most %d", ErrTooLarge, n.cost, m.maxEntry)
 	}
@@ -206,12 +213,12 @@ func (m *Memory) offer(list *node) {
 // admit is offer for one node, with its shard locked for writing.
 func (m *Memory) admit(s *shard, n *node) {
 	now := time.Now()
-	if n.entry.Expired(now) {
+	if n.expired(now) {
 		m.drop(s, n, &m.count.expired)
 		return
 	}
 	n.main = true
-	if !m.main.SetWithTTL(n.hash, n, n.cost, roundUp(n.entry.Expires, now).Sub(now)) {
+	if !m.main.SetWithTTL(n.hash, n, n.cost, roundUp(n.until, now).Sub(now)) {
 		n.main = false
 		m.drop(s, n, &m.count.evicted)
 	}
@@ -248,7 +255,7 @@ func (m *Memory) left(n *node) {
 	}
 	m.groups.remove(n)
 	m.bytes.Add(-n.cost)
-	if n.entry.Expired(time.Now()) {
+	if n.expired(time.Now()) {
 		m.count.expired.Add(1)
 	} else {
 		m.count.evicted.Add(1)
@@ -316,7 +323,7 @@ func (m *Memory) List(ctx context.Context, f Filter) iter.Seq2[*Entry, error] {
 				return
 			}
 			for _, n := range nodes {
-				if !n.entry.Expired(time.Now()) && !yield(&n.entry, nil) {
+				if !n.expired(time.Now()) && !yield(&n.entry, nil) {
 					return
 				}
 			}
@@ -337,7 +344,7 @@ func (m *Memory) DeleteAll(ctx context.Context, f Filter) (int, error) {
 			return deleted, m.failed(err)
 		}
 		for _, n := range nodes {
-			live := !n.entry.Expired(time.Now())
+			live := !n.expired(time.Now())
 			if m.dropLocked(s, n, live) && live {
 				deleted++
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // shardCount is a power of two, so that many readers rarely share a lock.
@@ -14,6 +15,8 @@ const shardCount = 64
 // node is an entry in memory, with what leads to it.
 type node struct {
 	entry Entry
+	// until is when it is to be gone, at the latest when the entry expires.
+	until time.Time
 	hash  uint64
 	cost  int64
 
@@ -30,6 +33,8 @@ type node struct {
 	group *group
 	row   int
 }
+
+func (n *node) expired(now time.Time) bool { return !now.Before(n.until) }
 
 // shard has the nodes of some of the keys, in whichever region they are.
 //
