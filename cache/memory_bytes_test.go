@@ -39,6 +39,9 @@ func TestMemoryKeepsItsBound(t *testing.T) {
 		{"small vectors in a group each", 16 << 20, 100, 8, 1 << 30, cache.MaxMaxAge},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if raced {
+				c.maxBytes = min(c.maxBytes, 8<<20)
+			}
 			before := heap()
 			m := newMemory(t, c.maxBytes)
 			r := rand.New(rand.NewPCG(1, 2))

@@ -46,12 +46,17 @@ func (s *server) Delete(ctx context.Context, key cache.Key) error {
 }
 
 func (s *server) DeleteAll(ctx context.Context, f cache.Filter) (int, error) {
+	var keys []cache.Key
 	for e, err := range s.List(ctx, f) {
 		if err == nil {
-			defer s.tell(e.Key)
+			keys = append(keys, e.Key)
 		}
 	}
-	return s.Memory.DeleteAll(ctx, f)
+	n, err := s.Memory.DeleteAll(ctx, f)
+	for _, key := range keys {
+		s.tell(key)
+	}
+	return n, err
 }
 
 func (s *server) Lock(_ context.Context, key cache.Key, ttl time.Duration) (unlock func(), free bool, err error) {
