@@ -27,6 +27,7 @@ var layers = []layer{
 	{"internal/jsonx", nil, nil},
 	{"internal/sse", nil, nil},
 	{"internal/near", nil, nil},
+	{"internal/vector", nil, nil},
 	{"internal/wire/...", []string{"internal/jsonx"}, nil},
 	{"internal/vault", []string{"internal/jsonx"}, nil},
 	{"internal/schema", []string{"internal/jsonx"}, nil},
