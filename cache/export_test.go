@@ -61,5 +61,6 @@ func (m *Memory) Invariants() error {
 	return nil
 }
 
-func (g *group) len() int         { return len(g.nodes) }
-func (g *group) has(n *node) bool { return n.row < len(g.nodes) && g.nodes[n.row] == n }
+func (in *group) len() int { return in.index.Len() }
+
+func (in *group) has(n *node) bool { return n.row >= 0 && n.row < len(in.rows) && in.rows[n.row] == n }

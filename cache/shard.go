@@ -192,7 +192,7 @@ func own(e *Entry) Entry {
 func nodeBytes(e *Entry) int64 {
 	n := nodeOverhead + allocated(cap(e.Body)) + len(e.Namespace) + len(e.Operation) + len(e.Model) + len(e.Text) + partBytes*cap(e.Parts) + allocated(4*cap(e.Vector))
 	if !e.Group.IsZero() && len(e.Vector) > 0 {
-		n += vectorOverhead
+		n += rowBytes + len(e.Vector)/4
 	}
 	return int64(n)
 }

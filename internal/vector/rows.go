@@ -14,6 +14,7 @@ const (
 // rows stores vectors by id. The zero value with a dimension is ready.
 type rows struct {
 	dim    int
+	shared bool // each row is the vector that was added, and no copy
 	live   int
 	n      uint32      // ids given out so far, freed ones too
 	chunks [][]float32 // nil when no row of it is left
@@ -24,7 +25,7 @@ type rows struct {
 
 // place returns the chunk of an id, its first number, and how many rows the chunk has.
 func (r *rows) place(id uint32) (chunk, at, size int) {
-	if id < single {
+	if r.shared || id < single {
 		return int(id), 0, 1
 	}
 	id -= single
@@ -54,10 +55,15 @@ func (r *rows) add(v []float32) (uint32, bool) {
 	if chunk == len(r.chunks) {
 		r.chunks = append(r.chunks, nil)
 	}
-	if r.chunks[chunk] == nil {
+	switch {
+	case r.shared:
+		r.chunks[chunk] = v
+	case r.chunks[chunk] == nil:
 		r.chunks[chunk] = r.chunk(size)
+		fallthrough
+	default:
+		copy(r.chunks[chunk][at:], v)
 	}
-	copy(r.chunks[chunk][at:], v)
 	r.alive[id/64] |= 1 << (id % 64)
 	r.live++
 	return id, true
@@ -107,7 +113,7 @@ func (r *rows) remove(id uint32) bool {
 		r.spare, r.chunks[chunk] = r.chunks[chunk], nil
 	}
 	if r.live == 0 {
-		*r = rows{dim: r.dim}
+		*r = rows{dim: r.dim, shared: r.shared}
 	}
 	return true
 }
@@ -116,7 +122,9 @@ func (r *rows) remove(id uint32) bool {
 func (r *rows) bytes() int64 {
 	b := cap(r.chunks)*24 + cap(r.alive)*8 + cap(r.free)*4 + cap(r.spare)*4
 	for _, c := range r.chunks {
-		b += cap(c) * 4
+		if !r.shared {
+			b += cap(c) * 4
+		}
 	}
 	return int64(b)
 }
