@@ -1,5 +1,22 @@
 // Package vector finds the stored vectors that are similar to another one. It
 // finds all of them, always: nothing is approximate.
+//
+// # How
+//
+// A few vectors are compared one by one. From about a thousand on, each has a
+// sketch of 72 bytes beside it, from which follows how similar it can be at most.
+// A search reads all sketches, and only the vectors that these leave, which is
+// mostly those that it finds. Memory is what bounds it: 72 bytes a vector to read
+// instead of 3072, at 768 dimensions.
+//
+// Whether sketches are good or not, a search returns the same; see type basis for
+// the proof. How good they are is a matter of training, which Add does a little of;
+// see type keeper.
+//
+// # Machines
+//
+// The loops are in assembly for amd64 with AVX2 and FMA, and in Go for all other
+// machines, and with the build tag purego. All return the same bits.
 package vector
 
 import (

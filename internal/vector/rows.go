@@ -21,6 +21,7 @@ type rows struct {
 	alive  []uint64    // a bit per id
 	free   []uint32    // ids to give out again
 	spare  []float32   // a chunk of many rows, kept for the next one
+	held   int         // numbers that all chunks have room for
 }
 
 // place returns the chunk of an id, its first number, and how many rows the chunk has.
@@ -94,6 +95,7 @@ func (r *rows) chunk(size int) []float32 {
 		r.spare = nil
 		return c
 	}
+	r.held += size * r.dim
 	return make([]float32, size*r.dim)
 }
 
@@ -107,9 +109,13 @@ func (r *rows) remove(id uint32) bool {
 	r.free = append(r.free, id)
 	r.live--
 	chunk, _, size := r.place(id)
-	if size == 1 {
-		r.chunks[chunk] = nil
-	} else if uint32(r.alive[id/64]>>(id%64/chunkRows*chunkRows)) == 0 {
+	switch {
+	case size == 1:
+		if r.chunks[chunk] = nil; !r.shared {
+			r.held -= r.dim
+		}
+	case uint32(r.alive[id/64]>>(id%64/chunkRows*chunkRows)) == 0:
+		r.held -= len(r.spare)
 		r.spare, r.chunks[chunk] = r.chunks[chunk], nil
 	}
 	if r.live == 0 {
@@ -120,11 +126,5 @@ func (r *rows) remove(id uint32) bool {
 
 // bytes returns the memory of the rows.
 func (r *rows) bytes() int64 {
-	b := cap(r.chunks)*24 + cap(r.alive)*8 + cap(r.free)*4 + cap(r.spare)*4
-	for _, c := range r.chunks {
-		if !r.shared {
-			b += cap(c) * 4
-		}
-	}
-	return int64(b)
+	return int64(cap(r.chunks)*24 + cap(r.alive)*8 + cap(r.free)*4 + r.held*4)
 }
