@@ -64,3 +64,12 @@ func (m *Memory) Invariants() error {
 func (in *group) len() int { return in.index.Len() }
 
 func (in *group) has(n *node) bool { return n.row >= 0 && n.row < len(in.rows) && in.rows[n.row] == n }
+
+// Collide lets the hash of a key lead to the node of another one.
+func (m *Memory) Collide(key, other Key) {
+	n := m.shard(m.hash(&other)).get(m.hash(&other))
+	m.shard(m.hash(&key)).put(m.hash(&key), n)
+}
+
+// Groups returns how many groups there are.
+func (m *Memory) Groups() int { return len(m.groups.byKey) }
