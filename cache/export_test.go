@@ -65,11 +65,15 @@ func (in *group) len() int { return in.index.Len() }
 
 func (in *group) has(n *node) bool { return n.row >= 0 && n.row < len(in.rows) && in.rows[n.row] == n }
 
-// Collide lets the hash of a key lead to the node of another one.
+// Collide lets a key have the hash of another one, whose entry it leads to then.
 func (m *Memory) Collide(key, other Key) {
-	n := m.shard(m.hash(&other)).get(m.hash(&other))
-	m.shard(m.hash(&key)).put(m.hash(&key), n)
+	n := m.shard(m.hash(&other)).put(m.hash(&other), nil)
+	n.hash = m.hash(&key)
+	m.shard(n.hash).put(n.hash, n)
 }
+
+// MostRows returns how many rows the index of a group was made for.
+func (m *Memory) MostRows(group Key, dim int) int { return m.groups.byKey[groupKey{group, dim}].most }
 
 // Groups returns how many groups there are.
 func (m *Memory) Groups() int { return len(m.groups.byKey) }

@@ -142,8 +142,8 @@ func TestMemoryComparesKeys(t *testing.T) {
 	if err := m.Delete(t.Context(), other.Key); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok, _ := m.Get(t.Context(), one.Key); !ok {
-		t.Error("the deletion of another key took it")
+	if s := m.Stats(); s.Deleted != 0 || s.Entries != 1 {
+		t.Errorf("the deletion of another key took it: %+v", s)
 	}
 }
 
@@ -291,6 +291,9 @@ func TestMemoryFindsExactly(t *testing.T) {
 	}
 	entries = entries[:300]
 	compare()
+	if n := m.MostRows(number(1), dim); n > 1000 {
+		t.Errorf("the index has room for %d", n)
+	}
 	if err := m.Invariants(); err != nil {
 		t.Error(err)
 	}

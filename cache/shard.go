@@ -133,7 +133,7 @@ func (w *window) push(n *node) (leaving *node) {
 	}
 	w.tail, n.windowed = n, true
 	last := &leaving
-	for w.bytes += n.cost; w.bytes > w.max && w.head != n; {
+	for w.bytes += n.cost; w.bytes > w.max; { // no node takes all of it
 		out := w.head
 		w.unlink(out)
 		*last, last = out, &out.next
