@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -311,6 +312,50 @@ func TestTieredHearsOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.gets(1, 0)
+	})
+}
+
+// slowWriter writes at once, and returns later.
+type slowWriter struct{ process }
+
+func (s slowWriter) Set(ctx context.Context, e *cache.Entry) error {
+	err := s.process.Set(ctx, e)
+	time.Sleep(100 * time.Millisecond)
+	return err
+}
+
+func TestTieredKeepsNothingThatOthersReplacedMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(t)
+		s := &tiers{T: t, tiered: newTiered(t, slowWriter{newProcess(server)}, cache.TieredConfig{})}
+		synctest.Wait()
+		e := numbered(1, 8, time.Hour)
+		go func() {
+			if err := s.tiered.Set(t.Context(), e); err != nil {
+				t.Error(err)
+			}
+		}()
+		time.Sleep(50 * time.Millisecond)
+		s.set(server, 1, 2)
+		time.Sleep(time.Second)
+		s.gets(1, 2)
+	})
+}
+
+func TestTieredTriesOnceAfterThePause(t *testing.T) {
+	withTiers(t, cache.TieredConfig{Failures: 1, Pause: time.Minute, Timeout: time.Second}, func(s *tiers) {
+		s.faulty.Inject(cachetest.Faults{Delays: 1, Delay: time.Hour})
+		s.gets(1, 0)
+		time.Sleep(time.Minute)
+		before := s.faulty.Calls()
+		var wg sync.WaitGroup
+		for range 5 {
+			wg.Go(func() { s.gets(1, 0) })
+		}
+		wg.Wait()
+		if n := s.faulty.Calls() - before; n != 1 {
+			s.Errorf("%d try", n)
+		}
 	})
 }
 
