@@ -161,28 +161,37 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryOfDeletedRows is given back where all neighbours are deleted too.
+// TestMemoryOfDeletedRows is given back where all neighbours are deleted too, and
+// not before.
 func TestMemoryOfDeletedRows(t *testing.T) {
 	const dim, n = 256, 5000
-	rng := rand.New(rand.NewPCG(1, 22))
-	x := New(dim)
-	var ids []uint32
-	for range n {
-		id, _ := x.Add(random(rng, dim))
-		ids = append(ids, id)
-	}
-	full := x.Bytes()
-	for _, id := range ids[:n*9/10] {
-		x.Delete(id)
-	}
-	if got := x.Bytes(); got > full/4 {
-		t.Errorf("%d of %d bytes are left for a tenth of the rows", got, full)
-	}
-	for _, id := range ids {
-		x.Delete(id)
-	}
-	if got := x.Bytes(); got != 0 {
-		t.Errorf("%d bytes are left for no row", got)
+	for _, cut := range []int{4490, 4520, 4544} { // within either half of 64 rows, and between
+		rng := rand.New(rand.NewPCG(1, 22))
+		x := New(dim)
+		var all [][]float32
+		for range n {
+			v := random(rng, dim)
+			all = append(all, v)
+			x.Add(v)
+		}
+		full := x.Bytes()
+		for id := range cut {
+			x.Delete(uint32(id))
+		}
+		if got := x.Bytes(); got > full/4 {
+			t.Errorf("%d of %d bytes are left for a tenth of the rows", got, full)
+		}
+		for id := cut; id < n; id++ {
+			if !slices.Equal(all[id], x.Vector(uint32(id))) {
+				t.Fatalf("row %d has changed", id)
+			}
+		}
+		for id := range n {
+			x.Delete(uint32(id))
+		}
+		if got := x.Bytes(); got != 0 {
+			t.Errorf("%d bytes are left for no row", got)
+		}
 	}
 }
 
