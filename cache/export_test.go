@@ -1,6 +1,9 @@
 package cache
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Invariants waits until nothing is on its way, while nobody else uses the store,
 // and returns what is wrong with how its parts fit together.
@@ -77,3 +80,11 @@ func (m *Memory) MostRows(group Key, dim int) int { return m.groups.byKey[groupK
 
 // Groups returns how many groups there are.
 func (m *Memory) Groups() int { return len(m.groups.byKey) }
+
+// SearchAround lets change run in the midst of a search.
+func (m *Memory) SearchAround(q *Query, change func()) []Match {
+	in := m.groups.byKey[groupKey{q.Group, len(q.Vector)}]
+	hits, freed := in.hits(q)
+	change()
+	return in.matches(q, hits, freed, time.Now())
+}

@@ -148,16 +148,27 @@ func (g *groups) search(q *Query, now time.Time) []Match {
 	return out
 }
 
-// search returns what matches, in no order. It searches the index unlocked, and
-// looks again if a row may be another's since.
+// search returns what matches, in no order.
 func (in *group) search(q *Query, now time.Time) []Match {
-	in.mu.RLock()
-	index, freed := in.index, in.freed
-	in.mu.RUnlock()
-	hits := index.Search(nil, q.Vector, float32(q.Threshold-rounding), 0)
+	hits, freed := in.hits(q)
 	if len(hits) == 0 {
 		return nil
 	}
+	return in.matches(q, hits, freed, now)
+}
+
+// hits searches the index, which others may change meanwhile and afterwards: freed
+// says what it was like before.
+func (in *group) hits(q *Query) (hits []vector.Hit, freed uint64) {
+	in.mu.RLock()
+	index, freed := in.index, in.freed
+	in.mu.RUnlock()
+	return index.Search(nil, q.Vector, float32(q.Threshold-rounding), 0), freed
+}
+
+// matches returns what the hits are. It compares them again if a row may be
+// another's since.
+func (in *group) matches(q *Query, hits []vector.Hit, freed uint64, now time.Time) []Match {
 	out := make([]Match, 0, len(hits))
 	in.mu.RLock()
 	defer in.mu.RUnlock()

@@ -299,6 +299,33 @@ func TestMemoryFindsExactly(t *testing.T) {
 	}
 }
 
+// TestMemoryFindsWhatItFound lets an opposite vector take the row of one that is
+// being found.
+func TestMemoryFindsWhatItFound(t *testing.T) {
+	m := newMemory(t, 0)
+	set := func(i uint64, x, y float32) {
+		e := numbered(i, 8, time.Hour)
+		e.Group, e.Vector = number(9), []float32{x, y}
+		if err := m.Set(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(1, 1, 0)
+	set(2, 0, 1) // the group stays with it
+	q := &cache.Query{Group: number(9), Vector: []float32{1, 0}, Threshold: 0.9}
+	if found := m.SearchAround(q, func() {}); len(found) != 1 || found[0].Entry.Key != number(1) {
+		t.Errorf("found %v", found)
+	}
+	if found := m.SearchAround(q, func() {
+		if err := m.Delete(t.Context(), number(1)); err != nil {
+			t.Fatal(err)
+		}
+		set(3, -1, 0)
+	}); len(found) > 0 {
+		t.Errorf("found %v", found[0].Entry)
+	}
+}
+
 func TestMemoryKeepsACopyNoLongerThanItMay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(t, 0)
