@@ -9,6 +9,14 @@ import (
 // and returns what is wrong with how its parts fit together.
 func (m *Memory) Invariants() error {
 	m.main.Wait()
+	for i := range m.shards {
+		m.shards[i].mu.RLock()
+		defer m.shards[i].mu.RUnlock()
+	}
+	m.window.mu.Lock()
+	defer m.window.mu.Unlock()
+	m.groups.mu.RLock()
+	defer m.groups.mu.RUnlock()
 	main, nodes, vectors := map[*node]bool{}, 0, int64(0)
 	m.main.IterValues(func(n *node) bool {
 		main[n] = true
@@ -66,7 +74,11 @@ func (m *Memory) Invariants() error {
 
 func (in *group) len() int { return in.index.Len() }
 
-func (in *group) has(n *node) bool { return n.row >= 0 && n.row < len(in.rows) && in.rows[n.row] == n }
+func (in *group) has(n *node) bool {
+	in.mu.RLock()
+	defer in.mu.RUnlock()
+	return n.row >= 0 && n.row < len(in.rows) && in.rows[n.row] == n
+}
 
 // Collide lets a key have the hash of another one, whose entry it leads to then.
 func (m *Memory) Collide(key, other Key) {
@@ -79,7 +91,11 @@ func (m *Memory) Collide(key, other Key) {
 func (m *Memory) MostRows(group Key, dim int) int { return m.groups.byKey[groupKey{group, dim}].most }
 
 // Groups returns how many groups there are.
-func (m *Memory) Groups() int { return len(m.groups.byKey) }
+func (m *Memory) Groups() int {
+	m.groups.mu.RLock()
+	defer m.groups.mu.RUnlock()
+	return len(m.groups.byKey)
+}
 
 // SearchAround lets change run in the midst of a search.
 func (m *Memory) SearchAround(q *Query, change func()) []Match {

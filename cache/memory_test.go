@@ -101,6 +101,26 @@ func TestMemoryFindsWhatWasJustStoredWhenFull(t *testing.T) {
 	}
 }
 
+func TestMemoryGetAllocatesNothing(t *testing.T) {
+	if raced {
+		t.Skip("the race detector drops pooled buffers")
+	}
+	m := newMemory(t, 0)
+	e := numbered(1, 8, time.Hour)
+	if err := m.Set(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	var first, got *cache.Entry
+	if n := testing.AllocsPerRun(1000, func() {
+		got, _, _ = m.Get(t.Context(), e.Key)
+		if first == nil {
+			first = got
+		}
+	}); n != 0 || got == nil || got != first {
+		t.Errorf("%v allocations, the same entry: %v", n, got == first)
+	}
+}
+
 // TestMemoryWindow stores what nobody asks for again in a store that is full of
 // favourites: each entry still has its time in the window.
 func TestMemoryWindow(t *testing.T) {

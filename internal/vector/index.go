@@ -126,7 +126,7 @@ func (x *Index) Bytes() int64 {
 func (x *Index) Close() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.rows = rows{dim: x.rows.dim, shared: x.rows.shared}
+	x.rows.clear()
 	x.keep.reset()
 }
 

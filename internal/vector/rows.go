@@ -119,9 +119,16 @@ func (r *rows) remove(id uint32) bool {
 		r.spare, r.chunks[chunk] = r.chunks[chunk], nil
 	}
 	if r.live == 0 {
-		*r = rows{dim: r.dim, shared: r.shared}
+		r.clear()
 	}
 	return true
+}
+
+// clear forgets all rows. It leaves alone what does not change, which is read
+// without a lock.
+func (r *rows) clear() {
+	r.live, r.n, r.held = 0, 0, 0
+	r.chunks, r.alive, r.free, r.spare = nil, nil, nil, nil
 }
 
 // bytes returns the memory of the rows.

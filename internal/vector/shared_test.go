@@ -2,6 +2,7 @@ package vector
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -44,5 +45,30 @@ func TestSharedRows(t *testing.T) {
 	shared.Close()
 	if _, ok := shared.Add(random()); !ok || shared.Len() != 1 {
 		t.Error("a closed index does not begin again")
+	}
+}
+
+// TestSearchWhileTheLastRowGoes is for the race detector.
+func TestSearchWhileTheLastRowGoes(t *testing.T) {
+	x, v := New(2), []float32{1, 0}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for range 5000 {
+			id, _ := x.Add(v)
+			x.Delete(id)
+			runtime.Gosched()
+		}
+		x.Close()
+	}()
+	for {
+		if hits := x.Search(nil, v, 0.5, 0); len(hits) > 1 {
+			t.Errorf("%d are found", len(hits))
+		}
+		select {
+		case <-over:
+			return
+		default:
+		}
 	}
 }
