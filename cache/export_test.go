@@ -11,8 +11,12 @@ func (m *Memory) Invariants() error {
 	m.main.Wait()
 	for i := range m.shards {
 		m.shards[i].mu.RLock()
-		defer m.shards[i].mu.RUnlock()
 	}
+	defer func() {
+		for i := range m.shards {
+			m.shards[i].mu.RUnlock()
+		}
+	}()
 	m.window.mu.Lock()
 	defer m.window.mu.Unlock()
 	m.groups.mu.RLock()
