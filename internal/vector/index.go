@@ -50,6 +50,14 @@ func New(dim int) *Index {
 	return &Index{rows: rows{dim: max(dim, 0)}, keep: keeper{start: sketchStart}}
 }
 
+// NewShared returns an empty index that keeps the vectors that are added, and not
+// copies of them: they must not change while they are in.
+func NewShared(dim int) *Index {
+	x := New(dim)
+	x.rows.shared = true
+	return x
+}
+
 // Add stores a copy of v and returns the id of its row. It refuses a vector of
 // another dimension, and one whose length is not 1, by which it refuses numbers
 // that are not finite too; see [Normalize].
@@ -118,7 +126,7 @@ func (x *Index) Bytes() int64 {
 func (x *Index) Close() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.rows = rows{dim: x.rows.dim}
+	x.rows.clear()
 	x.keep.reset()
 }
 

@@ -14,6 +14,7 @@ const (
 // rows stores vectors by id. The zero value with a dimension is ready.
 type rows struct {
 	dim    int
+	shared bool // each row is the vector that was added, and no copy
 	live   int
 	n      uint32      // ids given out so far, freed ones too
 	chunks [][]float32 // nil when no row of it is left
@@ -25,7 +26,7 @@ type rows struct {
 
 // place returns the chunk of an id, its first number, and how many rows the chunk has.
 func (r *rows) place(id uint32) (chunk, at, size int) {
-	if id < single {
+	if r.shared || id < single {
 		return int(id), 0, 1
 	}
 	id -= single
@@ -55,10 +56,15 @@ func (r *rows) add(v []float32) (uint32, bool) {
 	if chunk == len(r.chunks) {
 		r.chunks = append(r.chunks, nil)
 	}
-	if r.chunks[chunk] == nil {
+	switch {
+	case r.shared:
+		r.chunks[chunk] = v
+	case r.chunks[chunk] == nil:
 		r.chunks[chunk] = r.chunk(size)
+		fallthrough
+	default:
+		copy(r.chunks[chunk][at:], v)
 	}
-	copy(r.chunks[chunk][at:], v)
 	r.alive[id/64] |= 1 << (id % 64)
 	r.live++
 	return id, true
@@ -105,16 +111,24 @@ func (r *rows) remove(id uint32) bool {
 	chunk, _, size := r.place(id)
 	switch {
 	case size == 1:
-		r.held -= r.dim
-		r.chunks[chunk] = nil
+		if r.chunks[chunk] = nil; !r.shared {
+			r.held -= r.dim
+		}
 	case uint32(r.alive[id/64]>>(id%64/chunkRows*chunkRows)) == 0:
 		r.held -= len(r.spare)
 		r.spare, r.chunks[chunk] = r.chunks[chunk], nil
 	}
 	if r.live == 0 {
-		*r = rows{dim: r.dim}
+		r.clear()
 	}
 	return true
+}
+
+// clear forgets all rows. It leaves alone what does not change, which is read
+// without a lock.
+func (r *rows) clear() {
+	r.live, r.n, r.held = 0, 0, 0
+	r.chunks, r.alive, r.free, r.spare = nil, nil, nil, nil
 }
 
 // bytes returns the memory of the rows.
