@@ -33,6 +33,7 @@ var layers = []layer{
 	{"internal/fetch", nil, nil},
 	{"internal/gcpauth", nil, []string{authTypes + "/...", oauth2}},
 	{"cache", nil, []string{ristretto}},
+	{"cache/cachetest", []string{"cache"}, nil},
 	{"config", []string{"internal/jsonx", "internal/near"}, nil},
 	{"catalog", []string{"config", "internal/jsonx", "internal/near"}, nil},
 	{"providers", []string{"internal/jsonx"}, []string{authTypes}},
@@ -67,7 +68,7 @@ var layers = []layer{
 var doors = map[string][]string{
 	"encoding/json": {"catalog", "config", "internal/gcpauth", "internal/testkit/...", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/..."},
 	"unsafe":        {"internal/jsonx"},
-	"testing":       {"internal/testkit/...", "providers/providertest"},
+	"testing":       {"internal/testkit/...", "providers/providertest", "cache/cachetest"},
 	"flag":          {"internal/testkit", "examples/..."},
 	"log":           {"examples/..."},
 	"os/exec":       {"examples/..."},
