@@ -2,6 +2,7 @@ package redis_test
 
 import (
 	"context"
+	crand "crypto/rand"
 	"math"
 	"math/rand/v2"
 	"net"
@@ -51,20 +52,12 @@ func connect(t testing.TB, o rueidis.ClientOption) rueidis.Client {
 }
 
 // prefix returns one of the test's own.
-func prefix(t testing.TB) string {
-	name := strings.Map(func(r rune) rune {
-		if strings.ContainsRune("/ #,", r) {
-			return '-'
-		}
-		return r
-	}, t.Name())
-	return name[max(0, len(name)-60):] + ":" + time.Now().Format("150405.000000") + ":"
-}
+func prefix() string { return "test:" + crand.Text() + ":" }
 
 // open returns a store with entries of its own.
 func open(t testing.TB, o rueidis.ClientOption, opts ...redis.Option) *redis.Store {
 	t.Helper()
-	s, err := redis.New(connect(t, o), append([]redis.Option{redis.WithPrefix(prefix(t))}, opts...)...)
+	s, err := redis.New(connect(t, o), append([]redis.Option{redis.WithPrefix(prefix())}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
