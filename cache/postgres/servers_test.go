@@ -43,7 +43,7 @@ func connect(t testing.TB, url string, change ...func(*pgxpool.Config)) *pgxpool
 	c, err := pgxpool.ParseConfig(url)
 	must(t, err)
 	c.MaxConns = 8
-	c.ConnConfig.ConnectTimeout = time.Second
+	c.ConnConfig.ConnectTimeout = 20 * time.Second
 	for _, f := range change {
 		f(c)
 	}
