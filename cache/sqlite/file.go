@@ -51,22 +51,26 @@ func openFile(path string, timeout time.Duration) (f *file, asides int, err erro
 }
 
 func openLocked(path string, timeout time.Duration) (f *file, asides int, err error) {
-	// What may not be written is no damage.
-	own, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, 0, err
-	}
-	if err := own.Close(); err != nil {
+	if err := begin(path); err != nil { // what may not be written is no damage
 		return nil, 0, err
 	}
 	if f, err = connect(path, timeout); err == nil || busy(err) {
 		return f, 0, err
 	}
-	if err := putAside(path); err != nil {
+	if err := errors.Join(putAside(path), begin(path)); err != nil {
 		return nil, 0, err
 	}
 	f, err = connect(path, timeout)
 	return f, 1, err
+}
+
+// begin makes an empty file, which nobody else may read, where there is none.
+func begin(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 func connect(path string, timeout time.Duration) (*file, error) {
@@ -124,6 +128,14 @@ func (f *file) setUp(ctx context.Context, path string) error {
 	}
 	const own = 6
 	if version == schemaVersion && tables == own {
+		// A damaged header may make a file one that cannot be written.
+		res, err := tx.ExecContext(ctx, `UPDATE totals SET entries = entries`)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n != 1 {
+			return errors.Join(errDamaged, err)
+		}
 		return tx.Commit()
 	}
 	for _, table := range []string{"entries", "totals", "changes", "locks"} {

@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/b650d4bf/gateway v0.0.0
+	github.com/google/go-cmp v0.7.0
 	modernc.org/sqlite v1.61.1
 )
 

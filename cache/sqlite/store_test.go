@@ -36,3 +36,21 @@ func open(t testing.TB, path string, opts ...sqlite.Option) *sqlite.Store {
 	})
 	return s
 }
+
+func TestSealedStore(t *testing.T) {
+	key := cache.NewSealingKey()
+	open := func(t *testing.T, path string) cache.Store {
+		s, err := cache.NewSealed(open(t, path, sqlite.WithPoll(20*time.Millisecond), sqlite.WithTimeout(20*time.Second)), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	cachetest.Run(t,
+		func(t *testing.T) cache.Store { return open(t, filepath.Join(t.TempDir(), "answers.db")) },
+		cachetest.WithLife(800*time.Millisecond), cachetest.WithOperations(500),
+		cachetest.WithShared(func(t *testing.T) (a, b cache.Store) {
+			path := filepath.Join(t.TempDir(), "answers.db")
+			return open(t, path), open(t, path)
+		}))
+}
