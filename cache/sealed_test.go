@@ -51,7 +51,7 @@ func TestSealedStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := sealed(t, m, cache.NewSealingKey())
-		t.Cleanup(func() { s.Close() })
+		t.Cleanup(func() { _ = s.Close() })
 		return abilities{s}
 	})
 }

@@ -118,7 +118,7 @@ func through(t *testing.T, url, name, addr string, opts ...postgres.Option) *pos
 	})
 	s, err := postgres.New(p, append([]postgres.Option{postgres.WithPrefix(name), postgres.WithTimeout(faultTimeout)}, opts...)...)
 	must(t, err)
-	t.Cleanup(func() { s.Close() })
+	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
@@ -250,10 +250,10 @@ func startServer(t *testing.T) *server {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	// The server has a user of its own, who may not look into the test's directory.
-	dir, err := os.MkdirTemp("/tmp", "postgres")
+	dir, err := os.MkdirTemp("/tmp", "postgres") //nolint:usetesting // t.TempDir is below one that is closed to others
 	must(t, err)
 	must(t, os.Chmod(dir, 0o755))
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	s := &server{t: t, dir: dir + "/data", port: l.Addr().(*net.TCPAddr).Port}
 	must(t, l.Close())
 	s.start()
@@ -296,7 +296,7 @@ func TestServerThatIsKilledAndStartsAgain(t *testing.T) {
 	p := connect(t, server.url())
 	s, err := postgres.New(p, postgres.WithTimeout(faultTimeout))
 	must(t, err)
-	t.Cleanup(func() { s.Close() })
+	t.Cleanup(func() { _ = s.Close() })
 	must(t, s.Migrate(t.Context(), 2))
 	var resets atomic.Int32
 	var heard sync.Map
@@ -327,7 +327,7 @@ func TestServerWhoseProcessesStop(t *testing.T) {
 	p := connect(t, server.url(), func(c *pgxpool.Config) { c.MaxConns = 1 })
 	s, err := postgres.New(p, postgres.WithTimeout(faultTimeout))
 	must(t, err)
-	t.Cleanup(func() { s.Close() })
+	t.Cleanup(func() { _ = s.Close() })
 	must(t, s.Migrate(t.Context()))
 	pid := 0
 	must(t, p.QueryRow(t.Context(), `SELECT pg_backend_pid()`).Scan(&pid))

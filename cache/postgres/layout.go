@@ -15,7 +15,6 @@ import (
 	"sync"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 //go:embed migrations/*.sql
@@ -277,10 +276,4 @@ CREATE INDEX IF NOT EXISTS %[6]s ON %[1]s USING hnsw (v %[3]s.halfvec_cosine_ops
 // setVector keeps a vector in its table.
 func (l *layout) setVector(table string) string {
 	return fmt.Sprintf(`INSERT INTO %s (key, grp, v) VALUES ($1, $2, $3::text::%s.halfvec) ON CONFLICT (key) DO UPDATE SET grp = EXCLUDED.grp, v = EXCLUDED.v`, table, l.extension)
-}
-
-// undefined reports whether a table is not there (any more).
-func undefined(err error) bool {
-	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && missing[pg.Code]
 }

@@ -266,7 +266,7 @@ func (s *server) start() {
 	eventually(s.t, "the server listens", func() bool {
 		c, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(s.port))
 		if err == nil {
-			c.Close()
+			_ = c.Close()
 		}
 		return err == nil
 	})

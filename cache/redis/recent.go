@@ -42,9 +42,9 @@ func (r *recent) has(k cache.Key) bool {
 	defer r.mu.Unlock()
 	now := time.Now()
 	r.turn(now)
-	_, new := r.now[k]
+	_, young := r.now[k]
 	_, old := r.last[k]
-	return new || old || now.Before(r.all)
+	return young || old || now.Before(r.all)
 }
 
 // turn lets a generation go when it is over; r.mu is held.

@@ -70,14 +70,18 @@ func (s *Store) removal(sets bool, key, member string) rueidis.Completed {
 // so that a set that is only written to does not grow forever.
 const tidyScript = `for _, m in ipairs(redis.call('VRANDMEMBER', KEYS[1], 3)) do
   local at = redis.call('VGETATTR', KEYS[1], m)
-  if not at or (tonumber(at) or 0) <= tonumber(ARGV[1]) then redis.call('VREM', KEYS[1], m) end
+  if not at or (tonumber(at) or 0) <= tonumber(ARGV[1]) then
+    redis.call('VREM', KEYS[1], m)
+  end -- of the condition
 end
 return 0`
 
 // tidyHashScript does so for hashes, and lets members at random go above a limit.
 const tidyHashScript = `local drawn = redis.call('HRANDFIELD', KEYS[1], 3, 'WITHVALUES')
 for i = 1, #drawn, 2 do
-  if (tonumber(string.sub(drawn[i + 1], 1, 16), 16) or 0) <= tonumber(ARGV[1]) then redis.call('HDEL', KEYS[1], drawn[i]) end
+  if (tonumber(string.sub(drawn[i + 1], 1, 16), 16) or 0) <= tonumber(ARGV[1]) then
+    redis.call('HDEL', KEYS[1], drawn[i])
+  end -- of the condition
 end
 local over = redis.call('HLEN', KEYS[1]) - tonumber(ARGV[2])
 if over > 0 then

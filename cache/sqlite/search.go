@@ -120,7 +120,7 @@ func (g *group) read(ctx context.Context, f *file, key cache.Key, now int64) (by
 	if err != nil {
 		return g.bytes, err
 	}
-	defer rows.Close()
+	defer rows.Close() //nolint:errcheck // rows.Err has what went wrong
 	for rows.Next() {
 		var r row
 		var packed sql.RawBytes

@@ -119,7 +119,7 @@ func (w *watch) look(ctx context.Context, f *file) (keys []cache.Key, missed boo
 	if err != nil {
 		return nil, false, err
 	}
-	defer rows.Close()
+	defer rows.Close() //nolint:errcheck // rows.Err has what went wrong
 	last := w.last
 	for rows.Next() {
 		var seq int64

@@ -263,10 +263,11 @@ func (f *file) transact(ctx context.Context, run func(*sql.Tx) error) error {
 // drop deletes the entries of a condition, and notes that for those who watch.
 func drop(ctx context.Context, tx *sql.Tx, where string, args ...any) (int64, error) {
 	noted := append([]any{time.Now().UnixMilli()}, args...)
+	//nolint:gosec // the condition has names and marks only
 	if _, err := tx.ExecContext(ctx, `INSERT INTO changes (at, key) SELECT ?, key FROM entries WHERE `+where, noted...); err != nil {
 		return 0, err
 	}
-	res, err := tx.ExecContext(ctx, `DELETE FROM entries WHERE `+where, args...)
+	res, err := tx.ExecContext(ctx, `DELETE FROM entries WHERE `+where, args...) //nolint:gosec // likewise
 	if err != nil {
 		return 0, err
 	}

@@ -5,6 +5,7 @@ package faultproxy
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -143,8 +144,7 @@ func (p *Proxy) serve(client net.Conn) {
 
 // copy passes bytes from src to dst until one of them ends, then closes both.
 func (p *Proxy) copy(dst, src net.Conn, fromServer bool) {
-	defer dst.Close()
-	defer src.Close()
+	defer func() { _ = errors.Join(dst.Close(), src.Close()) }()
 	buf, sent := make([]byte, 32<<10), 0
 	for {
 		n, err := src.Read(buf)
