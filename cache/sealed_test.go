@@ -194,3 +194,32 @@ func TestKeysForSealingHave32Bytes(t *testing.T) {
 		t.Error("no store is not refused")
 	}
 }
+
+// FuzzSealed gives what no key sealed to be opened.
+func FuzzSealed(f *testing.F) {
+	key := cache.NewSealingKey()
+	p := openStore{}
+	s, err := cache.NewSealed(p, key)
+	if err != nil {
+		f.Fatal(err)
+	}
+	e := fresh()
+	if err := s.Set(f.Context(), e); err != nil {
+		f.Fatal(err)
+	}
+	whole := p[e.Key].Body
+	f.Add(whole)
+	f.Add(whole[:len(whole)-1])
+	f.Add([]byte("gws\x01"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		changed := *p[e.Key]
+		changed.Body = body
+		s, err := cache.NewSealed(openStore{e.Key: &changed}, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok, err := s.Get(t.Context(), e.Key); err != nil || ok != bytes.Equal(body, whole) {
+			t.Errorf("%v, %v, %v", got, ok, err)
+		}
+	})
+}

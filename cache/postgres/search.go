@@ -137,7 +137,8 @@ func (r *search) within(found []neighbour, farthest float64) []cache.Key {
 // neighbours returns the nearest members of the group, the nearest first, by the
 // index or by comparing all.
 func (r *search) neighbours(ctx context.Context, n int, index bool) ([]neighbour, error) {
-	distance := fmt.Sprintf(`v OPERATOR(%[1]s.<=>) $2::text::%[1]s.halfvec`, r.layout.extension)
+	// The query is read once, by a subquery, and not for each row.
+	distance := fmt.Sprintf(`v OPERATOR(%[1]s.<=>) (SELECT $2::text::%[1]s.halfvec)`, r.layout.extension)
 	sql := fmt.Sprintf(`SELECT key, %[2]s AS distance FROM %[1]s WHERE grp = $1 ORDER BY %[2]s LIMIT $3`, r.table, distance)
 	if !index {
 		sql = fmt.Sprintf(`WITH members AS MATERIALIZED (SELECT key, v FROM %[1]s WHERE grp = $1) SELECT key, %[2]s AS distance FROM members ORDER BY distance LIMIT $3`, r.table, distance)
@@ -172,13 +173,13 @@ func (r *search) scan(ctx context.Context) error {
 	}
 	defer rows.Close()
 	var near []cache.Key
-	vector := make([]float32, len(r.query.Vector))
+	vector, query := make([]float32, len(r.query.Vector)), cosine.To(r.query.Vector)
 	for rows.Next() {
 		var key, packed []byte
 		if err := rows.Scan(&key, &packed); err != nil {
 			return err
 		}
-		if len(key) == len(cache.Key{}) && cosine.Parse(vector, packed) && cosine.Similarity(vector, r.query.Vector) >= r.query.Threshold {
+		if len(key) == len(cache.Key{}) && cosine.Parse(vector, packed) && query.Similarity(vector) >= r.query.Threshold {
 			near = append(near, cache.Key(key))
 		}
 	}

@@ -84,10 +84,12 @@ for i = 1, #drawn, 2 do
   end -- of the condition
 end
 local over = redis.call('HLEN', KEYS[1]) - tonumber(ARGV[2])
-if over > 0 then
-  for _, m in ipairs(redis.call('HRANDFIELD', KEYS[1], over + 1)) do
-    if m ~= ARGV[3] and over > 0 then redis.call('HDEL', KEYS[1], m) over = over - 1 end
-  end
+if over <= 0 then return 0 end
+for _, m in ipairs(redis.call('HRANDFIELD', KEYS[1], over + 1)) do
+  if m ~= ARGV[3] and over > 0 then
+    redis.call('HDEL', KEYS[1], m)
+    over = over - 1
+  end -- of the condition
 end
 return 0`
 
@@ -242,7 +244,7 @@ func (r *search) all(ctx context.Context) error {
 	now := time.Now().UnixMilli()
 	var near, gone []cache.Key
 	var broken []string
-	vector := make([]float32, len(r.query.Vector))
+	vector, query := make([]float32, len(r.query.Vector)), cosine.To(r.query.Vector)
 	for member, value := range found {
 		if len(member) != len(cache.Key{}) || len(value) != header+cosine.Size*len(r.query.Vector) {
 			s.corrupt.Add(1)
@@ -253,7 +255,7 @@ func (r *search) all(ctx context.Context) error {
 			gone = append(gone, cache.Key([]byte(member)))
 			continue
 		}
-		if cosine.Parse(vector, value[header:]) && cosine.Similarity(vector, r.query.Vector) >= r.query.Threshold {
+		if cosine.Parse(vector, value[header:]) && query.Similarity(vector) >= r.query.Threshold {
 			near = append(near, cache.Key([]byte(member)))
 		}
 	}

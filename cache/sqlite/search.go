@@ -11,6 +11,7 @@ import (
 
 	"github.com/b650d4bf/gateway/cache"
 	"github.com/b650d4bf/gateway/internal/cosine"
+	"github.com/b650d4bf/gateway/internal/vector"
 )
 
 // groups has the vectors that were searched, by group.
@@ -25,17 +26,26 @@ type groups struct {
 
 // group has the vectors of one group as they were at its last search.
 type group struct {
-	mu    sync.Mutex // held for one search at a time
-	last  int64      // the id that was read last
-	rows  []row
-	bytes int64
-	used  int64
+	mu     sync.Mutex // held for one search at a time
+	last   int64      // the id that was read last
+	purged int64      // when the expired were let go of
+	dims   map[int]*dimension
+	bytes  int64
+	used   int64
 }
 
-// row is one vector, and where its entry is.
-type row struct {
-	id, expires int64
-	vector      []float32
+// dimension has the vectors of one length.
+type dimension struct {
+	index *vector.Index
+	rows  map[uint32]row // by their ids in the index
+}
+
+// row is where the entry of a vector is.
+type row struct{ id, expires int64 }
+
+func (d *dimension) forget(id uint32) {
+	d.index.Delete(id)
+	delete(d.rows, id)
 }
 
 // rowOverhead is what a row takes beside its elements.
@@ -113,7 +123,7 @@ func (s *Store) Search(ctx context.Context, q *cache.Query) ([]cache.Match, erro
 	return matches, nil
 }
 
-// read appends what has come since the last search, lets go of what has expired,
+// read takes in what has come since the last search, lets go of what has expired,
 // and returns how large the group is.
 func (g *group) read(ctx context.Context, f *file, key cache.Key, now int64) (bytes int64, err error) {
 	rows, err := f.read.QueryContext(ctx, `SELECT id, expires, vec FROM entries WHERE grp = ? AND id > ? ORDER BY id`, key[:], g.last)
@@ -128,58 +138,78 @@ func (g *group) read(ctx context.Context, f *file, key cache.Key, now int64) (by
 			return g.bytes, err
 		}
 		g.last = r.id
-		r.vector = make([]float32, len(packed)/cosine.Size)
-		if cosine.Parse(r.vector, []byte(packed)) && cosine.Valid(r.vector) {
-			g.rows = append(g.rows, r)
-		}
+		g.add(r, packed)
 	}
-	g.rows = slices.DeleteFunc(g.rows, func(r row) bool { return r.expires <= now })
-	for _, r := range g.rows {
-		bytes += rowOverhead + cosine.Size*int64(len(r.vector))
+	const purgeEvery = 1000
+	purge := now-g.purged >= purgeEvery
+	if purge {
+		g.purged = now
+	}
+	for _, d := range g.dims {
+		for id, r := range d.rows {
+			if !purge {
+				break
+			}
+			if r.expires <= now {
+				d.forget(id)
+			}
+		}
+		bytes += d.index.Bytes() + rowOverhead*int64(len(d.rows))
 	}
 	return bytes, rows.Err()
 }
 
-// compare returns the entries that match. Rows without an entry leave the group.
-func (s *Store) compare(ctx context.Context, f *file, g *group, q *cache.Query) ([]cache.Match, error) {
-	type candidate struct {
-		id         int64
-		similarity float64
+// add takes in one vector.
+func (g *group) add(r row, packed []byte) {
+	v := make([]float32, len(packed)/cosine.Size)
+	if !cosine.Parse(v, packed) || !vector.Normalize(v) {
+		return
 	}
-	var near []candidate
-	for i := range g.rows {
-		if r := &g.rows[i]; len(r.vector) == len(q.Vector) {
-			if sim := cosine.Similarity(r.vector, q.Vector); sim >= q.Threshold {
-				near = append(near, candidate{r.id, sim})
-			}
+	d := g.dims[len(v)]
+	if d == nil {
+		d = &dimension{vector.NewShared(len(v)), map[uint32]row{}}
+		if g.dims == nil {
+			g.dims = map[int]*dimension{}
 		}
+		g.dims[len(v)] = d
 	}
-	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(b.similarity, a.similarity) })
+	if id, ok := d.index.Add(v); ok {
+		d.rows[id] = r
+	}
+}
+
+// rounding is more than what the index can put a similarity too low.
+const rounding = 1e-5
+
+// compare returns the entries that match. Vectors without an entry leave the group.
+func (s *Store) compare(ctx context.Context, f *file, g *group, q *cache.Query) ([]cache.Match, error) {
+	d, v := g.dims[len(q.Vector)], slices.Clone(q.Vector)
+	if d == nil || !vector.Normalize(v) {
+		return nil, nil
+	}
 	var out []cache.Match
-	gone := map[int64]bool{}
-	for _, c := range near {
+	for _, hit := range d.index.Search(nil, v, float32(q.Threshold-rounding), 0) {
 		if q.Limit > 0 && len(out) == q.Limit {
 			break
 		}
 		var key, data []byte
-		err := f.read.QueryRowContext(ctx, `SELECT key, data FROM entries WHERE id = ?`, c.id).Scan(&key, &data)
+		r := d.rows[hit.ID]
+		err := f.read.QueryRowContext(ctx, `SELECT key, data FROM entries WHERE id = ?`, r.id).Scan(&key, &data)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return nil, err
 		}
 		var e *cache.Entry
 		if err == nil {
-			e = s.entry(ctx, f, c.id, key, data)
+			e = s.entry(ctx, f, r.id, key, data)
 		}
 		if e == nil || e.Group != q.Group || len(e.Vector) != len(q.Vector) {
-			gone[c.id] = true
+			d.forget(hit.ID)
 			continue
 		}
 		if sim := cosine.Similarity(e.Vector, q.Vector); sim >= q.Threshold {
 			out = append(out, cache.Match{Entry: e, Similarity: sim})
 		}
 	}
-	if len(gone) > 0 {
-		g.rows = slices.DeleteFunc(g.rows, func(r row) bool { return gone[r.id] })
-	}
+	slices.SortStableFunc(out, func(a, b cache.Match) int { return cmp.Compare(b.Similarity, a.Similarity) })
 	return out, nil
 }

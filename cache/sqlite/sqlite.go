@@ -22,7 +22,7 @@
 // The vectors of a group are read when it is first searched, kept in memory, and
 // compared all; later searches read what has come since, from other processes too.
 // That finds exactly what is similar enough. At 768 dimensions 10,000 vectors take
-// 30 MB and some milliseconds for each search; see [WithVectorBytes].
+// 30 MB; see [WithVectorBytes].
 package sqlite
 
 import (

@@ -59,7 +59,7 @@ var layers = []layer{
 	{"internal/cosine", nil, nil},
 	{"cache/redis", []string{"cache", "internal/cosine"}, []string{"github.com/redis/rueidis"}},
 	{"cache/postgres", []string{"cache", "internal/cosine"}, []string{"github.com/jackc/pgx/v5/..."}},
-	{"cache/sqlite", []string{"cache", "internal/cosine"}, []string{"modernc.org/sqlite/..."}},
+	{"cache/sqlite", []string{"cache", "internal/cosine", "internal/vector"}, []string{"modernc.org/sqlite/..."}},
 	{"structured", []string{".", "providers"}, []string{"github.com/google/jsonschema-go/jsonschema"}},
 	{"prompts", []string{"catalog", "providers"}, nil},
 	{"internal/arch", nil, nil},
