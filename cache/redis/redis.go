@@ -37,6 +37,19 @@
 // another process may see the old entry for as long as that message travels. A
 // Store never reads its own writes from that memory, nor what [Store.Watch] told it
 // has changed.
+//
+// # Figures
+//
+// Medians on two busy cores over loopback, with bodies of 4 KB, and searches in a
+// group of 1000 vectors of 768 dimensions, from
+// bash .ci/servers go -C cache/redis test -run ^$ -bench . ./...:
+//
+//   - Redis 8, with vector sets: get 0.1 ms, set 0.1 ms, set with a vector 0.9 ms, search 0.7 ms
+//   - Redis 7 and Valkey 8, without: get 0.03 to 0.1 ms, set 0.03 to 0.1 ms, set with
+//     a vector 0.1 ms, search 8 ms, nearly all of it for the 3 MB
+//
+// The example puts [cache.NewTiered] in front, which answers from memory what this
+// process has seen.
 package redis
 
 import (

@@ -23,6 +23,17 @@
 // compared all; later searches read what has come since, from other processes too.
 // That finds exactly what is similar enough. At 768 dimensions 10,000 vectors take
 // 30 MB; see [WithVectorBytes].
+//
+// # Figures
+//
+// Medians on two busy cores with bodies of 4 KB, and searches in a
+// group of 1000 vectors of 768 dimensions, from
+// go -C cache/sqlite test -run ^$ -bench . ./...:
+//
+//   - get 0.03 ms, set 0.25 ms, set with a vector 0.35 ms, search 0.4 ms
+//
+// The example puts [cache.NewTiered] in front, which answers from memory what this
+// process has seen.
 package sqlite
 
 import (
