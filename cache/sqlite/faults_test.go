@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -112,6 +113,10 @@ func checkAll(t *testing.T, s *sqlite.Store) int {
 			t.Errorf("entry %d lives for %v", i, left)
 		}
 		want.Created, want.Expires = got.Created, got.Expires
+		if bytes.Equal(want.Body, got.Body) {
+			want.Body = got.Body[:0:0] // cmp takes long for many bytes
+			got.Body = want.Body
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("entry %d differs (-want +got):\n%s", i, diff)
 		}
@@ -239,7 +244,7 @@ func usable(t *testing.T, path, what string) cache.Stats {
 func TestFilesThatAreCutOff(t *testing.T) {
 	data, dir := filled(t), t.TempDir()
 	counted, aside := 0, 0
-	for size := 0; size < len(data); size += 1 + rand.IntN(len(data)/60) {
+	for size := 0; size < len(data); size += 1 + rand.IntN(len(data)/20) {
 		path := filepath.Join(dir, fmt.Sprint(size))
 		must(t, os.WriteFile(path, data[:size], 0o600))
 		got := usable(t, path, fmt.Sprintf("%d of %d bytes", size, len(data)))
@@ -258,7 +263,7 @@ func TestFilesThatAreCutOff(t *testing.T) {
 func TestFilesWithChangedBytes(t *testing.T) {
 	data, dir := filled(t), t.TempDir()
 	counted := 0
-	for round := range 150 {
+	for round := range 120 {
 		changed := append([]byte(nil), data...)
 		at := round // the whole header first
 		if round >= 100 {

@@ -16,7 +16,7 @@ func TestStore(t *testing.T) {
 	}
 	cachetest.Run(t,
 		func(t *testing.T) cache.Store { return open(t, filepath.Join(t.TempDir(), "a b%20?#.db")) },
-		cachetest.WithLife(800*time.Millisecond), cachetest.WithOperations(1000),
+		cachetest.WithLife(800*time.Millisecond), cachetest.WithOperations(300),
 		cachetest.WithShared(func(t *testing.T) (a, b cache.Store) {
 			path := filepath.Join(t.TempDir(), "answers.db")
 			return open(t, path), open(t, path)
@@ -48,7 +48,7 @@ func TestSealedStore(t *testing.T) {
 	}
 	cachetest.Run(t,
 		func(t *testing.T) cache.Store { return open(t, filepath.Join(t.TempDir(), "answers.db")) },
-		cachetest.WithLife(800*time.Millisecond), cachetest.WithOperations(500),
+		cachetest.WithLife(800*time.Millisecond), cachetest.WithOperations(150),
 		cachetest.WithShared(func(t *testing.T) (a, b cache.Store) {
 			path := filepath.Join(t.TempDir(), "answers.db")
 			return open(t, path), open(t, path)
