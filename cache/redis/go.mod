@@ -1,0 +1,22 @@
+module github.com/b650d4bf/gateway/cache/redis
+
+go 1.26.0
+
+require (
+	github.com/b650d4bf/gateway v0.0.0
+	github.com/google/go-cmp v0.7.0
+	github.com/redis/rueidis v1.0.79
+)
+
+require (
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/dgraph-io/ristretto/v2 v2.4.2 // indirect
+	github.com/dustin/go-humanize v1.0.1 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+)
+
+replace github.com/b650d4bf/gateway => ../../
+
+// The module proxy does not serve every revision of genproto that the graph
+// names; this one is served. Nothing of it is built.
+replace google.golang.org/genproto => google.golang.org/genproto v0.0.0-20261019180522-ce908d29299b
