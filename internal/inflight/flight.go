@@ -1,8 +1,8 @@
-// Package flight lets several callers share one piece of work: whoever comes
+// Package inflight lets several callers share one piece of work: whoever comes
 // while it is under way waits for the same result. The work belongs to none of
 // them. It goes on when the one who began it leaves, and is cancelled when all
 // have left.
-package flight
+package inflight
 
 import (
 	"context"
@@ -19,7 +19,7 @@ type Group[K comparable, V any] struct {
 }
 
 // ErrPanicked is the result of work that panicked.
-var ErrPanicked = errors.New("flight: the work panicked")
+var ErrPanicked = errors.New("inflight: the work panicked")
 
 // Flight is one piece of work. Each Join is answered by one Leave.
 type Flight[K comparable, V any] struct {
