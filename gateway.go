@@ -92,6 +92,8 @@ type Client struct {
 	Caches CacheService
 	// Prompts uses stored prompts.
 	Prompts PromptsService
+	// ResponseCache looks at the answers that [WithCache] keeps.
+	ResponseCache ResponseCacheService
 
 	engine   *pipeline.Engine
 	platform *vertex.Provider
@@ -123,6 +125,7 @@ func New(opts ...ClientOption) (*Client, error) {
 	platform := vertex.New(cfg.platform)
 	engine := pipeline.New(slices.Concat([]Provider{platform}, cfg.direct(), cfg.providers)...)
 	engine.AddGuards(cfg.guards)
+	engine.SetCache(cfg.cache)
 	err := errors.Join(cfg.addCredentials(engine.Sources()), engine.CheckPlan(cfg.settings.Plan))
 	if cfg.settings.Catalog != nil {
 		err = errors.Join(err, engine.CheckCatalog(cfg.settings.Catalog))
@@ -140,7 +143,7 @@ func newClient(shared *Client, settings *pipeline.Settings) *Client {
 		settings: settings, none: &pipeline.Settings{},
 	}
 	c.Chat.Completions.client, c.Messages.client, c.Embeddings.client, c.Caches.client = c, c, c, c
-	c.Prompts.client, c.Prompts.Completions.client = c, c
+	c.Prompts.client, c.Prompts.Completions.client, c.ResponseCache.client = c, c, c
 	return c
 }
 
@@ -206,6 +209,7 @@ type clientConfig struct {
 	providers   []Provider
 	prompts     PromptLibrary
 	guards      []Guard
+	cache       pipeline.Cache
 }
 
 // option sets a setting that clients and calls share.

@@ -64,6 +64,13 @@ type Overrides struct {
 	RequestID string
 	// Timeout bounds the whole call.
 	Timeout time.Duration
+	// CacheNamespace, CacheRefresh and Debug are for the response cache.
+	CacheNamespace string
+	CacheRefresh   bool
+	Debug          *bool
+	// KeyID is a digest of the gateway's API key that the client showed, empty
+	// where none is needed. It is the same in every process, and no key.
+	KeyID string
 }
 
 // Stream is a streamed answer. It belongs to the goroutine that serves the
@@ -201,7 +208,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c *call) serve() error {
 	rt := c.route
 	anthropic := rt != nil && rt.anthropic
-	token, err := c.keys.admit(c.r.Header, anthropic)
+	token, id, err := c.keys.admit(c.r.Header, anthropic)
 	if err != nil {
 		return err
 	}
@@ -220,7 +227,7 @@ func (c *call) serve() error {
 	if err := c.readHeaders(); err != nil {
 		return err
 	}
-	c.o.Token, c.o.Incoming = token, c.r.Header
+	c.o.Token, c.o.Incoming, c.o.KeyID = token, c.r.Header, id
 	return rt.serve(c)
 }
 
