@@ -38,6 +38,7 @@ const (
 // responses is the response cache of an engine.
 type responses struct {
 	cfg   Cache
+	rules answers.Rules // of calls that set none
 	local bool // the store is in this process
 	made  sync.Once
 	store cache.Store
@@ -219,8 +220,6 @@ type place struct {
 	chat  *providers.ChatCompletionRequest
 }
 
-var noRules answers.Rules
-
 // placeOf returns where the answer is kept, or nil when the cache is not used, and
 // notes the status that the call has by now.
 func (e *Engine) placeOf(rec *recorder, client, call *Settings, set *config.Cache, at *route, strict bool) *place {
@@ -246,7 +245,7 @@ func (e *Engine) placeOf(rec *recorder, client, call *Settings, set *config.Cach
 		p.rules = client.CacheRules
 	}
 	if p.rules == nil {
-		p.rules = &noRules
+		p.rules = &e.cache.rules
 	}
 	p.scope = answers.Scope{
 		Operation: rec.record.Operation, Target: &at.target, Visitor: call.KeyID,
