@@ -91,7 +91,7 @@ func (g *groups) search(q *Query, now time.Time) []Match {
 	var out []Match
 	in.mu.RLock()
 	for _, n := range in.nodes {
-		if similarity := dot(q.Vector, n.entry.Vector); similarity >= q.Threshold && !n.entry.Expired(now) {
+		if similarity := dot(q.Vector, n.entry.Vector); similarity >= q.Threshold && !n.expired(now) {
 			out = append(out, Match{Entry: &n.entry, Similarity: similarity})
 		}
 	}

@@ -22,12 +22,13 @@ const (
 
 // What the memory is divided into.
 const (
-	// fixedBytes are taken whatever is kept: the queue of the main region and the
-	// tables of all parts while they are empty.
-	fixedBytes = 400 << 10
-	// counterBytes is the least that is expected of an entry, for the number of
-	// counters: ten for each entry, at 3 bytes.
-	counterBytes             = 4 << 10
+	// fixedBytes are taken whatever is kept: the queue of the main region and its
+	// tables, with a few entries in each.
+	fixedBytes = 480 << 10
+	// expectedBytes is what an entry is expected to take; for each there are ten
+	// counters of how often it was asked for, at up to 5 bytes.
+	expectedBytes            = 4 << 10
+	counterBytes             = 5
 	minCounters, maxCounters = 10_000, 1_000_000
 	// windowEntries of windowEntry bytes fit into the window of a small cache too,
 	// unless that takes more than a quarter.
@@ -57,9 +58,10 @@ type Memory struct {
 	window window
 	groups groups
 
-	// budget is for nodes, in all regions together; maxEntry for one.
-	budget, maxEntry int64
-	bytes            atomic.Int64
+	// fixed is what the store takes without entries, budget is for nodes in all
+	// regions together, and maxEntry for one.
+	fixed, budget, maxEntry int64
+	bytes                   atomic.Int64
 
 	count   counts
 	closing atomic.Bool
@@ -86,10 +88,11 @@ func NewMemory(c MemoryConfig) (*Memory, error) {
 	if c.MaxBytes < MinMaxBytes {
 		return nil, fmt.Errorf("cache: MaxBytes is %d; a store in memory needs at least %d", c.MaxBytes, MinMaxBytes)
 	}
-	counters := min(max(10*c.MaxBytes/counterBytes, minCounters), maxCounters)
-	budget := c.MaxBytes - fixedBytes - 3*counters
+	counters := min(max(10*c.MaxBytes/expectedBytes, minCounters), maxCounters)
+	fixed := fixedBytes + counterBytes*counters
+	budget := c.MaxBytes - fixed
 	newest := max(budget/10, min(windowEntries*windowEntry, budget/4))
-	m := &Memory{seed: maphash.MakeSeed(), budget: budget, maxEntry: newest / 2}
+	m := &Memory{seed: maphash.MakeSeed(), fixed: fixed, budget: budget, maxEntry: newest / 2}
 	m.window.max = newest
 	m.groups.byKey = make(map[groupKey]*group)
 	for i := range m.shards {
@@ -123,7 +126,7 @@ func (m *Memory) Get(_ context.Context, key Key) (*Entry, bool, error) {
 		s.misses.Add(1)
 		return nil, false, nil
 	}
-	if n.entry.Expired(time.Now()) {
+	if n.expired(time.Now()) {
 		s.misses.Add(1)
 		m.expire(n)
 		return nil, false, nil
@@ -134,8 +137,12 @@ func (m *Memory) Get(_ context.Context, key Key) (*Entry, bool, error) {
 
 // Set implements [Store]. An entry that is not kept, since it is too large or
 // faulty or has expired, still takes the place of the one before.
-func (m *Memory) Set(_ context.Context, e *Entry) error {
-	n, err := m.newNode(e)
+func (m *Memory) Set(ctx context.Context, e *Entry) error { return m.SetUntil(ctx, e, e.Expires) }
+
+// SetUntil is Set for an entry that is kept no longer than until, whatever it says
+// itself: a copy of what others may change.
+func (m *Memory) SetUntil(_ context.Context, e *Entry, until time.Time) error {
+	n, err := m.newNode(e, until)
 	if err != nil {
 		m.count.rejected.Add(1)
 	}
@@ -158,6 +165,9 @@ func (m *Memory) Set(_ context.Context, e *Entry) error {
 	}
 	s.write.Unlock()
 	m.offer(leaving)
+	if m.bytes.Load() > m.budget {
+		m.settle(s)
+	}
 	if errors.Is(err, errExpired) {
 		return nil
 	}
@@ -168,14 +178,17 @@ func (m *Memory) Set(_ context.Context, e *Entry) error {
 var errExpired = errors.New("cache: the entry has expired")
 
 // newNode returns what is kept of an entry.
-func (m *Memory) newNode(e *Entry) (*node, error) {
-	if e.Expired(time.Now()) {
+func (m *Memory) newNode(e *Entry, until time.Time) (*node, error) {
+	if e.Expires.Before(until) {
+		until = e.Expires
+	}
+	if !time.Now().Before(until) {
 		return nil, errExpired
 	}
 	if err := checkVector(e.Vector); err != nil {
 		return nil, err
 	}
-	n := &node{entry: own(e), hash: m.hash(&e.Key)}
+	n := &node{entry: own(e), until: until, hash: m.hash(&e.Key)}
 	if n.cost = nodeBytes(&n.entry); n.cost > m.maxEntry {
 		return nil, fmt.Errorf("%w: it takes %d bytes of at most %d", ErrTooLarge, n.cost, m.maxEntry)
 	}
@@ -200,21 +213,35 @@ func (m *Memory) offer(list *node) {
 // admit is offer for one node, with its shard locked for writing.
 func (m *Memory) admit(s *shard, n *node) {
 	now := time.Now()
-	if n.entry.Expired(now) {
+	if n.expired(now) {
 		m.drop(s, n, &m.count.expired)
 		return
 	}
 	n.main = true
-	// Whole hours, since tables of expiries are not given back while any time in
-	// them is to come.
-	until := n.entry.Expires.Truncate(time.Hour).Add(time.Hour)
-	if !m.main.SetWithTTL(n.hash, n, n.cost, until.Sub(now)) {
+	if !m.main.SetWithTTL(n.hash, n, n.cost, roundUp(n.until, now).Sub(now)) {
 		n.main = false
 		m.drop(s, n, &m.count.evicted)
 	}
-	if m.bytes.Load() > m.budget {
-		m.main.Wait() // what queues up for it takes memory too
+}
+
+// settle waits until the main region has judged all that queues up for it, which
+// takes memory too.
+func (m *Memory) settle(s *shard) {
+	s.write.Lock()
+	defer s.write.Unlock()
+	if !s.closed {
+		m.main.Wait()
 	}
+}
+
+// roundUp returns a time by which the main region may forget what expires then.
+// It has a table for each such time, which it does not give back before.
+func roundUp(expires, now time.Time) time.Time {
+	unit := time.Hour
+	if expires.Sub(now) > 48*time.Hour {
+		unit = 24 * time.Hour
+	}
+	return expires.Truncate(unit).Add(unit)
 }
 
 // left hears of each node that leaves the main region, mostly on its goroutine.
@@ -228,7 +255,7 @@ func (m *Memory) left(n *node) {
 	}
 	m.groups.remove(n)
 	m.bytes.Add(-n.cost)
-	if n.entry.Expired(time.Now()) {
+	if n.expired(time.Now()) {
 		m.count.expired.Add(1)
 	} else {
 		m.count.evicted.Add(1)
@@ -296,7 +323,7 @@ func (m *Memory) List(ctx context.Context, f Filter) iter.Seq2[*Entry, error] {
 				return
 			}
 			for _, n := range nodes {
-				if !n.entry.Expired(time.Now()) && !yield(&n.entry, nil) {
+				if !n.expired(time.Now()) && !yield(&n.entry, nil) {
 					return
 				}
 			}
@@ -317,7 +344,7 @@ func (m *Memory) DeleteAll(ctx context.Context, f Filter) (int, error) {
 			return deleted, m.failed(err)
 		}
 		for _, n := range nodes {
-			live := !n.entry.Expired(time.Now())
+			live := !n.expired(time.Now())
 			if m.dropLocked(s, n, live) && live {
 				deleted++
 			}
@@ -370,7 +397,7 @@ func (m *Memory) touch(e *Entry) {
 func (m *Memory) Stats() Stats {
 	c := &m.count
 	st := Stats{
-		Bytes: m.bytes.Load() + fixedBytes, Vectors: m.groups.vectors.Load(), Searches: c.searches.Load(), Matches: c.matches.Load(),
+		Bytes: m.bytes.Load() + m.fixed, Vectors: m.groups.vectors.Load(), Searches: c.searches.Load(), Matches: c.matches.Load(),
 		Stored: c.stored.Load(), Deleted: c.deleted.Load(), Rejected: c.rejected.Load(), Evicted: c.evicted.Load(), Expired: c.expired.Load(),
 		Failed: c.failed.Load(),
 	}

@@ -3,6 +3,7 @@ package cache_test
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -18,7 +19,11 @@ func newMemory(tb testing.TB, maxBytes int64) *cache.Memory {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { m.Close() })
+	tb.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
 	return m
 }
 
@@ -67,11 +72,11 @@ func TestMemoryExpiresExactly(t *testing.T) {
 		if err := m.Set(t.Context(), numbered(1, 8, time.Minute)); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Minute - 1)
+		time.Sleep(time.Minute - time.Nanosecond)
 		if _, ok, _ := m.Get(t.Context(), number(1)); !ok {
 			t.Error("the entry is gone before its time")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		if _, ok, _ := m.Get(t.Context(), number(1)); ok {
 			t.Error("the entry is there after its time")
 		}
@@ -97,6 +102,7 @@ func TestMemoryFindsWhatWasJustStoredWhenFull(t *testing.T) {
 }
 
 func TestMemoryClosesUnderTraffic(t *testing.T) {
+	vector := []float32{1, 0}
 	for range 100 {
 		m, err := cache.NewMemory(cache.MemoryConfig{MaxBytes: cache.MinMaxBytes})
 		if err != nil {
@@ -107,17 +113,43 @@ func TestMemoryClosesUnderTraffic(t *testing.T) {
 			wg.Go(func() {
 				for {
 					i := rand.Uint64N(1000)
-					if err := m.Set(t.Context(), numbered(i, 2048, time.Hour)); errors.Is(err, cache.ErrClosed) {
-						return
+					e := numbered(i, 2048, time.Hour)
+					e.Group, e.Vector = number(i%3+1), vector
+					setErr := m.Set(t.Context(), e)
+					_, _, getErr := m.Get(t.Context(), number(i+1))
+					_, searchErr := m.Search(t.Context(), &cache.Query{Group: e.Group, Vector: vector, Threshold: 0.9, Limit: 1})
+					for _, err := range []error{setErr, getErr, searchErr, m.Delete(t.Context(), number(i+2))} {
+						if errors.Is(err, cache.ErrClosed) {
+							return
+						}
+						if err != nil {
+							t.Error(err)
+						}
 					}
-					m.Get(t.Context(), number(i+1))
-					m.Delete(t.Context(), number(i+2))
 				}
 			})
 		}
 		time.Sleep(time.Millisecond)
-		wg.Go(func() { m.Close() })
-		m.Close()
+		for range 2 {
+			wg.Go(func() {
+				if err := m.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
 		wg.Wait()
 	}
+}
+
+// randomVector returns a vector of length 1.
+func randomVector(r *rand.Rand, dim int) []float32 {
+	v, sum := make([]float32, dim), 0.0
+	for i := range v {
+		v[i] = float32(r.NormFloat64())
+		sum += float64(v[i]) * float64(v[i])
+	}
+	for i := range v {
+		v[i] = float32(float64(v[i]) / math.Sqrt(sum))
+	}
+	return v
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // shardCount is a power of two, so that many readers rarely share a lock.
@@ -14,6 +15,8 @@ const shardCount = 64
 // node is an entry in memory, with what leads to it.
 type node struct {
 	entry Entry
+	// until is when it is to be gone, at the latest when the entry expires.
+	until time.Time
 	hash  uint64
 	cost  int64
 
@@ -30,6 +33,8 @@ type node struct {
 	group *group
 	row   int
 }
+
+func (n *node) expired(now time.Time) bool { return !now.Before(n.until) }
 
 // shard has the nodes of some of the keys, in whichever region they are.
 //
@@ -185,9 +190,19 @@ func own(e *Entry) Entry {
 
 // nodeBytes is the memory that an entry takes.
 func nodeBytes(e *Entry) int64 {
-	n := nodeOverhead + cap(e.Body) + len(e.Namespace) + len(e.Operation) + len(e.Model) + len(e.Text) + partBytes*cap(e.Parts) + 4*cap(e.Vector)
+	n := nodeOverhead + allocated(cap(e.Body)) + len(e.Namespace) + len(e.Operation) + len(e.Model) + len(e.Text) + partBytes*cap(e.Parts) + allocated(4*cap(e.Vector))
 	if !e.Group.IsZero() && len(e.Vector) > 0 {
 		n += vectorOverhead
 	}
 	return int64(n)
+}
+
+// allocated is about what is taken for that many bytes: sizes are rounded up to
+// one of a few, and large ones to pages.
+func allocated(n int) int {
+	const large, page = 32 << 10, 8 << 10
+	if n <= large {
+		return n + n/16
+	}
+	return (n + page - 1) / page * page
 }

@@ -43,6 +43,7 @@ const (
 type Digest struct {
 	sum   hash.Hash
 	buf   []byte
+	out   cache.Key    // room for the result
 	parts []cache.Part // of an explained key: the digests of the parts so far
 	named string       // the part under way
 	apart bool         // each part is hashed by itself
@@ -69,10 +70,9 @@ func (d *Digest) free() { digests.Put(d) }
 
 // key returns what was hashed.
 func (d *Digest) key() cache.Key {
-	var k cache.Key
 	d.flush()
-	d.sum.Sum(k[:0])
-	return k
+	d.sum.Sum(d.out[:0])
+	return d.out
 }
 
 func (d *Digest) flush() {
