@@ -28,6 +28,7 @@ var layers = []layer{
 	{"internal/sse", nil, nil},
 	{"internal/near", nil, nil},
 	{"internal/vector", nil, nil},
+	{"internal/alike", nil, nil},
 	{"internal/wire/...", []string{"internal/jsonx"}, nil},
 	{"internal/vault", []string{"internal/jsonx"}, nil},
 	{"internal/schema", []string{"internal/jsonx"}, nil},

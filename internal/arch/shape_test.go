@@ -21,6 +21,8 @@ type exception struct {
 var exceptions = []exception{
 	{"panic", "providers/vertex/vertextest.abort", "net/http asks for it where a connection must break"},
 	{"state", "providers/vertex/vertextest.definitions", "the embedded schema, parsed once and never changed"},
+	{"state", "internal/alike.lexicon", "the tables, indexed once and never changed"},
+	{"state", "internal/alike.votes", "the tables, indexed once and never changed"},
 	{"state", "internal/jsonx.buffers", "scratch memory, wiped of meaning between uses"},
 	{"state", "internal/answers.digests", "scratch memory, wiped of meaning between uses"},
 }

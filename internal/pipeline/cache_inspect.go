@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/b650d4bf/gateway/cache"
+	"github.com/b650d4bf/gateway/internal/alike"
 	"github.com/b650d4bf/gateway/internal/answers"
 	"github.com/b650d4bf/gateway/internal/routing"
 	"github.com/b650d4bf/gateway/providers"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/b650d4bf/gateway/cache"
 	"github.com/b650d4bf/gateway/config"
+	"github.com/b650d4bf/gateway/internal/alike"
 	"github.com/b650d4bf/gateway/internal/answers"
 	"github.com/b650d4bf/gateway/providers"
 )
