@@ -51,8 +51,8 @@ func newCacheKit(t *testing.T, opts ...gateway.ClientOption) *cacheKit {
 }
 
 // topic is a vector by what a text is about: texts with the same first word in
-// brackets, "[pets] …", mean the same; one that ends in ~ is a little beside it, and
-// in ~~ far beside.
+// brackets, "[pets] …", mean the same; one that ends in a space is a little beside it,
+// and in two far beside.
 func topic(text string) []float32 {
 	v := make([]float32, 32)
 	word, rest, _ := strings.Cut(strings.TrimPrefix(text, "["), "]")
@@ -65,9 +65,9 @@ func topic(text string) []float32 {
 	}
 	angle := 0.0
 	switch {
-	case strings.HasSuffix(rest, "~~"):
+	case strings.HasSuffix(rest, "  "):
 		angle = math.Acos(0.90)
-	case strings.HasSuffix(rest, "~"):
+	case strings.HasSuffix(rest, " "):
 		angle = math.Acos(0.97)
 	}
 	for i := range v {

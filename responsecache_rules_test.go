@@ -36,18 +36,25 @@ func TestCacheRule_3_2_TheSameRequestIsAnsweredWithoutTheModel(t *testing.T) {
 
 func TestCacheRule_3_3_SemanticModeAnswersWhatMeansTheSame(t *testing.T) {
 	k := newCacheKit(t, semantic)
-	one := k.ask(gateway.CacheMiss, says("[pets] how are cats fed"))
-	two := k.ask(gateway.CacheSemanticHit, says("[pets] how does one feed cats"))
+	one := k.ask(gateway.CacheMiss, says("[pets] How do I feed my cat?"))
+	two := k.ask(gateway.CacheSemanticHit, says("[pets] How can I feed my cat?"))
 	if one.Text() != two.Text() {
 		t.Errorf("%q and %q", one.Text(), two.Text())
 	}
-	k.ask(gateway.CacheSemanticHit, says("[pets] what is it that cats eat ~"))
-	k.ask(gateway.CacheMiss, says("[pets] may cats eat chocolate ~~"))
-	k.ask(gateway.CacheMiss, says("[cars] how are cats fed"))
+	k.ask(gateway.CacheSemanticHit, says("[pets] How do I feed the cat? "))
+	k.ask(gateway.CacheMiss, says("[pets] How could I feed my cat?  "))
+	k.ask(gateway.CacheMiss, says("[cars] How do I feed my cat?"))
+	t.Run("but not what only sounds the same", func(t *testing.T) {
+		k := newCacheKit(t, semantic)
+		k.ask(gateway.CacheMiss, says("[pets] How do I feed my cat?"))
+		for _, question := range []string{"[pets] How do I feed my dog?", "[pets] How do I not feed my cat?", "[pets] How do I feed my 2 cats?"} {
+			k.ask(gateway.CacheMiss, says(question))
+		}
+	})
 	t.Run("and yields plain exact hits, without an embedding", func(t *testing.T) {
 		before := k.embeds.Load()
-		k.ask(gateway.CacheHit, says("[pets] how are cats fed"))
-		k.ask(gateway.CacheHit, says("[pets] how does one feed cats"))
+		k.ask(gateway.CacheHit, says("[pets] How do I feed my cat?"))
+		k.ask(gateway.CacheHit, says("[pets] How can I feed my cat?"))
 		if n := k.embeds.Load() - before; n != 0 {
 			t.Errorf("%d texts were embedded", n)
 		}
@@ -58,17 +65,17 @@ func TestCacheRule_3_3_SemanticModeAnswersWhatMeansTheSame(t *testing.T) {
 func TestCacheRule_3_4_RefreshAppliesToAllSemanticMatches(t *testing.T) {
 	k := newCacheKit(t, semantic)
 	k.srv.Script(vertextest.Text("old"), vertextest.Text("new"))
-	k.ask(gateway.CacheMiss, says("[pets] how are cats fed"))
-	k.ask(gateway.CacheSemanticHit, says("[pets] how does one feed cats"))
-	if got := k.ask(gateway.CacheRefreshed, says("[pets] what do cats eat"), gateway.WithCacheForceRefresh()).Text(); got != "new" {
+	k.ask(gateway.CacheMiss, says("[pets] How do I feed my cat?"))
+	k.ask(gateway.CacheSemanticHit, says("[pets] How can I feed my cat?"))
+	if got := k.ask(gateway.CacheRefreshed, says("[pets] Please, how do I feed my cat?"), gateway.WithCacheForceRefresh()).Text(); got != "new" {
 		t.Errorf("the refresh has %q", got)
 	}
-	for _, question := range []string{"[pets] how are cats fed", "[pets] how does one feed cats"} {
+	for _, question := range []string{"[pets] How do I feed my cat?", "[pets] How can I feed my cat?"} {
 		if got := k.ask(gateway.CacheSemanticHit, says(question)).Text(); got != "new" {
 			t.Errorf("after the refresh %q has %q", question, got)
 		}
 	}
-	if got := k.ask(gateway.CacheHit, says("[pets] what do cats eat")).Text(); got != "new" {
+	if got := k.ask(gateway.CacheHit, says("[pets] Please, how do I feed my cat?")).Text(); got != "new" {
 		t.Errorf("after the refresh: %q", got)
 	}
 }
@@ -179,9 +186,9 @@ func TestCacheRule_8_3_2_AtMostFourMessages(t *testing.T) {
 	}
 	for n, want := range map[int]gateway.CacheStatus{2: gateway.CacheSemanticHit, 3: gateway.CacheSemanticHit, 4: gateway.CacheSemanticHit, 5: gateway.CacheMiss, 6: gateway.CacheMiss} {
 		k := newCacheKit(t, semantic)
-		k.ask(gateway.CacheMiss, turns(n, "[pets] how are cats fed"))
-		k.ask(want, turns(n, "[pets] how does one feed cats"))
-		k.ask(gateway.CacheHit, turns(n, "[pets] how are cats fed"))
+		k.ask(gateway.CacheMiss, turns(n, "[pets] How do I feed my cat?"))
+		k.ask(want, turns(n, "[pets] How can I feed my cat?"))
+		k.ask(gateway.CacheHit, turns(n, "[pets] How do I feed my cat?"))
 	}
 }
 
@@ -190,19 +197,19 @@ func TestCacheRule_8_3_3_AtLeastTwoMessagesOfWhichTheFirstDoesNotCount(t *testin
 	alone := func(question string) *gateway.ChatCompletionRequest {
 		return &gateway.ChatCompletionRequest{Model: first, Messages: []gateway.Message{gateway.UserMessage(question)}}
 	}
-	k.ask(gateway.CacheMiss, alone("[pets] how are cats fed"))
-	k.ask(gateway.CacheMiss, alone("[pets] how does one feed cats"))
-	k.ask(gateway.CacheHit, alone("[pets] how are cats fed"))
+	k.ask(gateway.CacheMiss, alone("[pets] How do I feed my cat?"))
+	k.ask(gateway.CacheMiss, alone("[pets] How can I feed my cat?"))
+	k.ask(gateway.CacheHit, alone("[pets] How do I feed my cat?"))
 
-	k.ask(gateway.CacheMiss, says("[pets] how are cats fed"))
-	other := says("[pets] how are cats fed")
+	k.ask(gateway.CacheMiss, says("[pets] How do I feed my cat?"))
+	other := says("[pets] How do I feed my cat?")
 	other.Messages[0] = gateway.SystemMessage("Answer at length.")
 	k.ask(gateway.CacheSemanticHit, other)
 	t.Run("unless a client wants it", func(t *testing.T) {
 		k := newCacheKit(t, semantic, gateway.WithStrictContext(true))
-		k.ask(gateway.CacheMiss, says("[pets] how are cats fed"))
+		k.ask(gateway.CacheMiss, says("[pets] How do I feed my cat?"))
 		k.ask(gateway.CacheMiss, other)
-		k.ask(gateway.CacheSemanticHit, says("[pets] how does one feed cats"))
+		k.ask(gateway.CacheSemanticHit, says("[pets] How can I feed my cat?"))
 	})
 }
 
@@ -342,17 +349,17 @@ func TestCacheRule_8_4_4_KeysAndTokensOfHTTPClientsNeverShare(t *testing.T) {
 func TestCacheRule_8_4_5_TargetOverTopLevel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newCacheKit(t, gateway.WithConfig(configOf(t, `{"cache":{"mode":"semantic","max_age":3600},"targets":[{"cache":{"mode":"simple","max_age":60}}]}`)))
-		k.ask(gateway.CacheMiss, says("[pets] how are cats fed"))
-		k.ask(gateway.CacheMiss, says("[pets] how does one feed cats"))
-		k.ask(gateway.CacheHit, says("[pets] how are cats fed"))
+		k.ask(gateway.CacheMiss, says("[pets] How do I feed my cat?"))
+		k.ask(gateway.CacheMiss, says("[pets] How can I feed my cat?"))
+		k.ask(gateway.CacheHit, says("[pets] How do I feed my cat?"))
 		time.Sleep(time.Minute)
-		k.ask(gateway.CacheMiss, says("[pets] how are cats fed"))
+		k.ask(gateway.CacheMiss, says("[pets] How do I feed my cat?"))
 	})
 	t.Run("the top level is for all targets, and the config's over the client's", func(t *testing.T) {
 		k := newCacheKit(t, semantic, gateway.WithConfig(configOf(t, `{"cache":{"mode":"simple"},"targets":[{}]}`)))
-		k.ask(gateway.CacheMiss, says("[pets] how are cats fed"))
-		k.ask(gateway.CacheMiss, says("[pets] how does one feed cats"))
-		k.ask(gateway.CacheSemanticHit, says("[cars] one"), semantic, gateway.WithCacheNamespace(k.primed("[cars] two")))
+		k.ask(gateway.CacheMiss, says("[pets] How do I feed my cat?"))
+		k.ask(gateway.CacheMiss, says("[pets] How can I feed my cat?"))
+		k.ask(gateway.CacheSemanticHit, says("[cars] How do I wash my car?"), semantic, gateway.WithCacheNamespace(k.primed("[cars] How can I wash my car?")))
 	})
 	t.Run("hits start with the second request for that target", func(t *testing.T) {
 		k := newCacheKit(t, gateway.WithConfig(configOf(t, `{"strategy":{"mode":"fallback"},"targets":[`+
