@@ -39,7 +39,7 @@ const (
 type responses struct {
 	cfg   Cache
 	rules answers.Rules // of calls that set none
-	local bool // the store is in this process
+	local bool          // the store is in this process
 	made  sync.Once
 	store cache.Store
 	own   io.Closer // the store, if it was made here

@@ -95,31 +95,31 @@ func stream(ctx context.Context, p *place, f *inflight.Flight[flightKey, *result
 }
 
 // pump gives a stream to its readers, to its end.
-func (p *place) pump(f *inflight.Flight[flightKey, *result], res *result, o *opened, begin time.Time) (err error) {
-	err = inflight.ErrPanicked
+func (p *place) pump(f *inflight.Flight[flightKey, *result], res *result, o *opened, begin time.Time) error {
+	ended := inflight.ErrPanicked // unless it is left in another way
 	var whole fold
 	defer func() {
-		o.lease.Done(whole.tokens, err)
-		res.log.End(endOf(err))
+		o.lease.Done(whole.tokens, ended)
+		res.log.End(endOf(ended))
 	}()
-	chunk := o.first
-	for {
-		whole.add(answers.Clone(chunk))
-		if whole.size > maxHeld {
+	for chunk, err := o.first, error(nil); ; chunk, err = o.reader.Recv() {
+		if err != nil && !isEnd(err) {
+			ended = err
+			return err
+		}
+		if err != nil {
+			p.whole(res, &whole, time.Since(begin))
+			ended = nil
+			return nil
+		}
+		if whole.add(answers.Clone(chunk)); whole.size > maxHeld {
+			ended = whole.err
 			return whole.err
 		}
 		if res.log.Add(chunk); chunk == o.first {
 			f.Begin(res)
 		}
-		if chunk, err = o.reader.Recv(); err != nil {
-			break
-		}
 	}
-	if !isEnd(err) {
-		return err
-	}
-	p.whole(res, &whole, time.Since(begin))
-	return nil
 }
 
 // endOf is what readers get behind the last chunk.
