@@ -74,11 +74,11 @@ type reader struct {
 	bad bool
 }
 
-func newReader(kind byte, body []byte, k *Kept) (*reader, error) {
+func newReader(kind byte, body []byte, k *Kept) (reader, error) {
 	if len(body) < 2 || body[0] != bodyVersion || body[1] != kind {
-		return nil, errBody("the answer does not begin as this version writes it")
+		return reader{}, errBody("the answer does not begin as this version writes it")
 	}
-	r := &reader{s: jsonx.SharedString(body[2:])}
+	r := reader{s: jsonx.SharedString(body[2:])}
 	if ms := r.int(); ms >= 0 && ms < math.MaxInt64/int64(time.Millisecond) {
 		k.Took = time.Duration(ms) * time.Millisecond
 	}

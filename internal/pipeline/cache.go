@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"io"
 	"sync"
@@ -221,8 +222,8 @@ type place struct {
 }
 
 // placeOf returns where the answer is kept, or nil when the cache is not used, and
-// notes the status that the call has by now.
-func (e *Engine) placeOf(rec *recorder, client, call *Settings, set *config.Cache, at *route, strict bool) *place {
+// notes the status that the call has by now. It fills room.
+func (e *Engine) placeOf(room *place, rec *recorder, client, call *Settings, set *config.Cache, at *route, strict bool) *place {
 	m := &rec.record.Meta
 	m.CacheStatus, m.Cache, rec.spared = providers.CacheDisabled, providers.CacheInfo{}, false
 	if set == nil {
@@ -237,7 +238,8 @@ func (e *Engine) placeOf(rec *recorder, client, call *Settings, set *config.Cach
 		m.Cache.Err = err
 		return nil
 	}
-	p := &place{
+	p := room
+	*p = place{
 		engine: e, cache: &e.cache, rec: rec, client: client, call: call, at: at, set: *set, life: life,
 		refresh: call.CacheRefresh, rules: call.CacheRules,
 	}
@@ -275,7 +277,9 @@ func (p *place) status(s providers.CacheStatus, info *providers.CacheInfo) {
 	m := &p.rec.record.Meta
 	fault := m.Cache.Err
 	m.CacheStatus, m.Cache = s, *info
-	m.Cache.Key = p.key.String()
+	var text [2 * len(p.key)]byte
+	hex.Encode(text[:], p.key[:])
+	m.Cache.Key = string(text[:])
 	if m.Cache.Err == nil {
 		m.Cache.Err = fault
 	}

@@ -82,7 +82,7 @@ func (e *Engine) CacheInspect(ctx context.Context, client, call *Settings, req *
 		}
 		_, err = planned(ctx, e, rec, client, call, plan, op)
 	} else if err = e.prepare(ctx, rec, client, call, req); err == nil {
-		err = look(ctx, e.placeOf(rec, client, call, cacheOf(client, call, nil), &rec.route, rec.strict), req)
+		err = look(ctx, e.placeOf(new(place), rec, client, call, cacheOf(client, call, nil), &rec.route, rec.strict), req)
 	}
 	if err != nil {
 		return nil, rec.fail(err)

@@ -26,14 +26,14 @@ func (f *flight[Q, T]) ahead(ctx context.Context, t *routing.Try, ask func(conte
 	l, _ := t.Leaf.Value.(*leaf) // every leaf has one
 	set := cacheOf(f.client, f.call, l.settings.Cache)
 	if set == nil {
-		f.engine.placeOf(f.rec, f.client, f.call, nil, nil, false)
+		f.engine.placeOf(nil, f.rec, f.client, f.call, nil, nil, false)
 		return out, false
 	}
 	r, own, err := f.ready(ctx, l)
 	if err != nil {
 		return out, false // it is the try's to tell
 	}
-	p := f.engine.placeOf(f.rec, f.client, own, set, r.route, r.strict)
+	p := f.engine.placeOf(new(place), f.rec, f.client, own, set, r.route, r.strict)
 	if p == nil {
 		return out, false
 	}
@@ -46,7 +46,7 @@ func (f *flight[Q, T]) ahead(ctx context.Context, t *routing.Try, ask func(conte
 		ctx = f.ctx // a stream goes on after its target was found
 	}
 	var asked routing.Outcome[landed[T]]
-	value, ran, err := f.share(ctx, p, r.req, func(ctx context.Context, req Q) (T, error) {
+	value, ran, err := f.share(ctx, p, r.req, func(ctx context.Context, _ *place, req Q) (T, error) {
 		carried := *r
 		carried.req = req
 		t.Carry = &carried

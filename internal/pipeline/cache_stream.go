@@ -18,7 +18,7 @@ type chunkLog = inflight.Log[*providers.ChatCompletionChunk]
 // returned.
 func streamed(ctx context.Context, p *place, req *providers.ChatCompletionRequest, ask asker[*providers.ChatCompletionRequest, opened]) (out opened, ran bool, err error) {
 	if p.excluded(p.rules.Request(req)) {
-		out, err = ask(ctx, req)
+		out, err = ask(ctx, p, req)
 		return out, true, err
 	}
 	p.stream = true
@@ -84,7 +84,7 @@ func stream(ctx context.Context, p *place, f *inflight.Flight[flightKey, *result
 		*res = result{status: p.missed(), log: res.log, meaning: res.meaning}
 	}
 	begin := time.Now()
-	o, err := ask(ctx, req)
+	o, err := ask(ctx, p, req)
 	if err != nil {
 		return nil, err
 	}

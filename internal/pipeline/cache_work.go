@@ -132,7 +132,7 @@ func (r *recorder) kept(reason string, fault error) {
 // returned.
 func through[Q, T any](ctx context.Context, p *place, k *kind[Q, T], req Q, ask asker[Q, T]) (out T, ran bool, err error) {
 	if p.excluded(why(k.request, p.rules, req)) {
-		out, err = ask(ctx, req)
+		out, err = ask(ctx, p, req)
 		return out, true, err
 	}
 	p.key = answers.Key(&p.scope, req, k.write)
@@ -183,7 +183,7 @@ func claimed[Q, T any](p *place, k *kind[Q, T], f *inflight.Flight[flightKey, *r
 }
 
 // asker asks a model.
-type asker[Q, T any] = func(context.Context, Q) (T, error)
+type asker[Q, T any] = func(context.Context, *place, Q) (T, error)
 
 // outlive returns a request that work can go on with when the call has ended, and
 // readies the place for that.
@@ -279,7 +279,7 @@ func work[Q, T any](ctx context.Context, p *place, k *kind[Q, T], req Q, fresh b
 		*res = result{status: p.missed(), meaning: res.meaning, unlock: res.unlock}
 	}
 	begin := time.Now()
-	out, err := ask(ctx, req)
+	out, err := ask(ctx, p, req)
 	if err != nil {
 		res.release()
 		return nil, err

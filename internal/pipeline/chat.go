@@ -46,7 +46,7 @@ func (e *Engine) chat(ctx context.Context, rec *recorder, client, call *Settings
 	if err := e.prepare(ctx, rec, client, call, req); err != nil {
 		return nil, err
 	}
-	if p := e.placeOf(rec, client, call, cacheOf(client, call, nil), &rec.route, rec.strict); p != nil {
+	if p := e.placeOf(&rec.spot, rec, client, call, cacheOf(client, call, nil), &rec.route, rec.strict); p != nil {
 		return p.completion(ctx, req)
 	}
 	return rec.route.provider.ChatCompletion(ctx, &rec.route.target, req)
@@ -132,7 +132,7 @@ func (e *Engine) openStream(ctx context.Context, rec *recorder, client, call *Se
 	if err := e.prepare(ctx, rec, client, call, req); err != nil {
 		return opened{}, err
 	}
-	if p := e.placeOf(rec, client, call, cacheOf(client, call, nil), &rec.route, rec.strict); p != nil {
+	if p := e.placeOf(&rec.spot, rec, client, call, cacheOf(client, call, nil), &rec.route, rec.strict); p != nil {
 		return p.begin(ctx, req)
 	}
 	return begin(ctx, &rec.route, req, false)

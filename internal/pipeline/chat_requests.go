@@ -49,7 +49,7 @@ func shareStream(ctx context.Context, p *place, req *providers.ChatCompletionReq
 
 // completion answers from the cache, or asks the only target.
 func (p *place) completion(ctx context.Context, req *providers.ChatCompletionRequest) (*providers.ChatCompletion, error) {
-	out, _, err := shareChat(ctx, p, req, func(ctx context.Context, req *providers.ChatCompletionRequest) (*providers.ChatCompletion, error) {
+	out, _, err := shareChat(ctx, p, req, func(ctx context.Context, p *place, req *providers.ChatCompletionRequest) (*providers.ChatCompletion, error) {
 		return p.at.provider.ChatCompletion(ctx, &p.at.target, req)
 	})
 	return out, err
@@ -57,7 +57,7 @@ func (p *place) completion(ctx context.Context, req *providers.ChatCompletionReq
 
 // begin is that for a stream.
 func (p *place) begin(ctx context.Context, req *providers.ChatCompletionRequest) (opened, error) {
-	out, _, err := shareStream(ctx, p, req, func(ctx context.Context, req *providers.ChatCompletionRequest) (opened, error) {
+	out, _, err := shareStream(ctx, p, req, func(ctx context.Context, p *place, req *providers.ChatCompletionRequest) (opened, error) {
 		return begin(ctx, p.at, req, false)
 	})
 	return out, err

@@ -57,8 +57,8 @@ func (e *Engine) embeddings(ctx context.Context, rec *recorder, client, call *Se
 	rec.route.target.Labels = labels(client, call, rec.record.Metadata)
 	rec.route.target.Progress = progress
 	rec.routed()
-	if p := e.placeOf(rec, client, call, cacheOf(client, call, nil), &rec.route, rec.strict); p != nil {
-		out, _, err := shareEmbedding(ctx, p, req, func(ctx context.Context, req *providers.EmbeddingRequest) (*providers.EmbeddingResponse, error) {
+	if p := e.placeOf(&rec.spot, rec, client, call, cacheOf(client, call, nil), &rec.route, rec.strict); p != nil {
+		out, _, err := shareEmbedding(ctx, p, req, func(ctx context.Context, p *place, req *providers.EmbeddingRequest) (*providers.EmbeddingResponse, error) {
 			return embed(ctx, p.at, req)
 		})
 		return out, err

@@ -25,6 +25,7 @@ type recorder struct {
 	strict    bool      // what the answer is projected to
 	planned   bool      // a plan keeps the trail
 	begun     bool      // a stream has given something out
+	spot      place     // of a call without a plan
 	spared    bool      // no request was made for the call
 	waiting   *pending  // what the cache may keep of it
 	guards    *guardLog // nil when there are none
