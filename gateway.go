@@ -90,6 +90,12 @@ type Client struct {
 	Messages MessagesService
 	// Caches holds the platform's context caching.
 	Caches CacheService
+	// Images draws.
+	Images ImagesService
+	// Audio speaks.
+	Audio AudioService
+	// Rerank orders documents by how well they answer a query.
+	Rerank RerankService
 	// Prompts uses stored prompts.
 	Prompts PromptsService
 	// ResponseCache looks at the answers that [WithCache] keeps.
@@ -144,6 +150,7 @@ func newClient(shared *Client, settings *pipeline.Settings) *Client {
 	}
 	c.Chat.Completions.client, c.Messages.client, c.Embeddings.client, c.Caches.client = c, c, c, c
 	c.Prompts.client, c.Prompts.Completions.client, c.ResponseCache.client = c, c, c
+	c.Images.client, c.Audio.Speech.client, c.Rerank.client = c, c, c
 	return c
 }
 

@@ -36,8 +36,9 @@ func WithMaxBodyBytes(n int64) HandlerOption {
 }
 
 // Handler serves two schemas over HTTP, for every model that the client reaches.
-// Of OpenAI: POST /v1/chat/completions, whole and streamed, POST /v1/embeddings
-// and GET /v1/models. Stored prompts are used by POST /v1/prompts/{id}/completions,
+// Of OpenAI: POST /v1/chat/completions, whole and streamed, POST /v1/embeddings,
+// POST /v1/images/generations, POST /v1/images/edits, POST /v1/audio/speech
+// and GET /v1/models; POST /v1/rerank is as several vendors have it. Stored prompts are used by POST /v1/prompts/{id}/completions,
 // whole and streamed, and looked at by POST /v1/prompts/{id}/render.
 // Of Anthropic: POST /v1/messages, whole and streamed, and
 // POST /v1/messages/count_tokens, with errors in the form that its clients read.
@@ -131,6 +132,7 @@ func (b backend) Models(context.Context) ([]front.Model, error) {
 				list = append(list, front.Model{ID: prefix + m.Name, OwnedBy: m.Publisher})
 			}
 		}
+		list = append(list, b.furtherModels(prefix)...)
 	}
 	return list, nil
 }

@@ -131,6 +131,8 @@ type Models struct {
 	newest map[string]*Model // by publisher
 
 	embedding embeddingTable
+	drawing   []ImageModel
+	ranking   []RankModel
 }
 
 // modelName is what a row is found by.
@@ -140,6 +142,7 @@ type modelName struct{ publisher, name string }
 func DefaultModels() *Models {
 	m := newModels(slices.Concat(geminiModels(), claudeModels(), openModels()))
 	m.embedding = newEmbeddingTable(embeddingModels())
+	m.drawing, m.ranking = imageModels(), rankModels()
 	return m
 }
 
@@ -168,7 +171,7 @@ func (m *Models) With(rows ...Model) *Models {
 		})
 	})
 	out := newModels(append(slices.Clone(rows), kept...))
-	out.embedding = m.embedding
+	out.embedding, out.drawing, out.ranking = m.embedding, m.drawing, m.ranking
 	return out
 }
 

@@ -47,6 +47,8 @@ func geminiModels() []Model {
 		image(gemini25("gemini-2.5-flash-image", Thinking{})),
 		speech(gemini25("gemini-2.5-flash-tts", Thinking{})),
 		speech(gemini25("gemini-2.5-pro-tts", Thinking{})),
+		speech(gemini25("gemini-2.5-flash-preview-tts", Thinking{})),
+		speech(gemini25("gemini-2.5-pro-preview-tts", Thinking{})),
 		speech(gemini25("gemini-2.5-flash-lite-preview-tts", Thinking{})),
 		family(gemini3("gemini-3", 3.0, levelsLowHigh)),
 		gemini3("gemini-3-pro", 3.0, levelsLowHigh),

@@ -155,6 +155,16 @@ func driftRows() map[string]driftRow {
 		"EmbeddingMedia":          drift[providers.EmbeddingMedia](),
 		"EmbeddingResponse":       drift[providers.EmbeddingResponse](),
 		"EmbeddingUsage":          drift[providers.EmbeddingUsage](),
+		"ImageRequest":            drift[providers.ImageRequest](),
+		"ImageInput":              drift[providers.ImageInput](),
+		"ImageResponse":           drift[providers.ImageResponse](),
+		"Image":                   drift[providers.Image](),
+		"ImageUsage":              drift[providers.ImageUsage](),
+		"SpeechRequest":           drift[providers.SpeechRequest](),
+		"RerankRequest":           drift[providers.RerankRequest](),
+		"RerankDocument":          drift[providers.RerankDocument](),
+		"RerankResponse":          drift[providers.RerankResponse](),
+		"RerankResult":            drift[providers.RerankResult](),
 	}
 }
 

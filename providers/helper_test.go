@@ -68,6 +68,16 @@ func recoders() map[string]recoder {
 		"EmbeddingMedia":          recode[providers.EmbeddingMedia],
 		"EmbeddingResponse":       recode[providers.EmbeddingResponse],
 		"EmbeddingUsage":          recode[providers.EmbeddingUsage],
+		"ImageRequest":            recode[providers.ImageRequest],
+		"ImageInput":              recode[providers.ImageInput],
+		"ImageResponse":           recode[providers.ImageResponse],
+		"Image":                   recode[providers.Image],
+		"ImageUsage":              recode[providers.ImageUsage],
+		"SpeechRequest":           recode[providers.SpeechRequest],
+		"RerankRequest":           recode[providers.RerankRequest],
+		"RerankDocument":          recode[providers.RerankDocument],
+		"RerankResponse":          recode[providers.RerankResponse],
+		"RerankResult":            recode[providers.RerankResult],
 	}
 }
 

@@ -172,6 +172,26 @@ func (r *reader) has() bool {
 	return there
 }
 
+// WriteJSON hashes the request of any operation by its JSON, but for its model,
+// which the target has, and for what no answer depends on.
+func WriteJSON[Q any](encode func(Q) ([]byte, error)) Writer[Q] {
+	return func(d *Digest, req Q) {
+		json, err := encode(req)
+		d.Part("request")
+		if err != nil {
+			d.String("error", err.Error())
+		}
+		for _, name := range jsonOut {
+			json = jsonx.DeleteMember(json, name)
+		}
+		d.JSON("json", json)
+	}
+}
+
+// jsonOut are the members that WriteJSON leaves out; the partition has the user and
+// the metadata.
+var jsonOut = []string{"model", "user", "metadata", "labels", "stream"}
+
 // EncodeJSON keeps the answer of any operation by its JSON.
 func EncodeJSON(k *Kept, json []byte, err error) ([]byte, error) {
 	if err != nil {

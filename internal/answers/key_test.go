@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -319,4 +320,27 @@ func BenchmarkKey(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestJSONHasAllOfTheOtherRequests sees to it that the JSON by which images and
+// documents are kept has every member.
+func TestJSONHasAllOfTheOtherRequests(t *testing.T) {
+	images := full[providers.ImageRequest](t)
+	checkJSON(t, images, func() cache.Key { return Key(scope(), images, WriteJSON((*providers.ImageRequest).MarshalJSON)) })
+	rerank := full[providers.RerankRequest](t)
+	checkJSON(t, rerank, func() cache.Key { return Key(scope(), rerank, WriteJSON((*providers.RerankRequest).MarshalJSON)) })
+}
+
+func checkJSON[T any](t *testing.T, q *T, key func() cache.Key) {
+	t.Helper()
+	vary(t, reflect.ValueOf(q).Elem(), func(name string, set func() func()) {
+		before := key()
+		undo := set()
+		after := key()
+		undo()
+		_, field, _ := strings.Cut(name, ".")
+		if out := slices.Contains([]string{"Model", "User", "Labels", "Metadata", "Stream"}, field); (before == after) != out {
+			t.Errorf("%s changes the key: %v", name, before != after)
+		}
+	})
 }

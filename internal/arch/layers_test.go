@@ -42,7 +42,7 @@ var layers = []layer{
 	{"internal/transport", []string{"providers", "internal/jsonx"}, nil},
 	{"internal/engine", []string{
 		"providers", "catalog", "internal/wire/...", "internal/schema", "internal/sse", "internal/transport", "internal/vault",
-		"internal/fetch", "internal/jsonx",
+		"internal/fetch", "internal/jsonx", "internal/near",
 	}, []string{authTypes}},
 	{"providers/vertex", []string{"providers", "catalog", "internal/engine", "internal/jsonx"}, nil},
 	{"providers/openai", []string{"providers", "catalog", "internal/engine"}, nil},

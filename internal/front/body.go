@@ -68,6 +68,11 @@ func (c *call) readBody(buf *jsonx.Buffer) error {
 	if err := checkContentType(c.r.Header["Content-Type"]); err != nil {
 		return err
 	}
+	return c.readBytes(buf)
+}
+
+// readBytes is readBody for a body of any type.
+func (c *call) readBytes(buf *jsonx.Buffer) error {
 	if c.r.ContentLength > c.maxBody {
 		return c.tooLarge()
 	}

@@ -21,7 +21,8 @@ func invalid(status int, param, message string) error {
 
 func errNoRoute() error {
 	return invalid(http.StatusNotFound, "",
-		"no such path: there are POST /v1/chat/completions, POST /v1/embeddings, POST /v1/messages, POST /v1/messages/count_tokens, "+
+		"no such path: there are POST /v1/chat/completions, POST /v1/embeddings, POST /v1/images/generations, POST /v1/images/edits, "+
+			"POST /v1/audio/speech, POST /v1/rerank, POST /v1/messages, POST /v1/messages/count_tokens, "+
 			"POST /v1/prompts/{id}/completions, POST /v1/prompts/{id}/render, GET /v1/models and GET /v1/models/{id}")
 }
 

@@ -2,8 +2,9 @@
 // what a request says in its headers and its body, hands it to a [Backend], and
 // writes the answer; it knows neither providers nor credentials.
 //
-// It serves POST /v1/chat/completions, POST /v1/embeddings, GET /v1/models and
-// GET /v1/models/{id} of the one, POST /v1/messages and POST /v1/messages/count_tokens of the other,
+// It serves POST /v1/chat/completions, POST /v1/embeddings, POST /v1/images/generations,
+// POST /v1/images/edits, POST /v1/audio/speech, GET /v1/models and
+// GET /v1/models/{id} of the one, POST /v1/rerank as several vendors have it, POST /v1/messages and POST /v1/messages/count_tokens of the other,
 // and the stored prompts: POST /v1/prompts/{id}/completions and
 // POST /v1/prompts/{id}/render. A prefix may stand before the paths that [http.StripPrefix] takes off. The request headers are
 // those of [Headers]. Every failure is the error envelope of the schema.
@@ -119,6 +120,10 @@ type Backend interface {
 	PromptStream(ctx context.Context, req *providers.PromptCompletionRequest, o *Overrides) (Stream, error)
 	// PromptRender returns what would be asked, without asking.
 	PromptRender(ctx context.Context, req *providers.PromptCompletionRequest) (*providers.RenderedPrompt, error)
+	// ImageBackend, SpeechBackend and RerankBackend do what is not about texts alone.
+	ImageBackend
+	SpeechBackend
+	RerankBackend
 	// Models lists what can be asked for.
 	Models(ctx context.Context) ([]Model, error)
 }
@@ -167,6 +172,10 @@ func routes() []route {
 	return []route{
 		{"/v1/chat/completions", http.MethodPost, (*call).chat, false},
 		{"/v1/embeddings", http.MethodPost, (*call).embeddings, false},
+		{"/v1/images/generations", http.MethodPost, (*call).imageGenerations, false},
+		{"/v1/images/edits", http.MethodPost, (*call).imageEdits, false},
+		{"/v1/audio/speech", http.MethodPost, (*call).speech, false},
+		{"/v1/rerank", http.MethodPost, (*call).rerank, false},
 		{"/v1/messages", http.MethodPost, (*call).messages, true},
 		{"/v1/messages/count_tokens", http.MethodPost, (*call).countTokens, true},
 		{"/v1/prompts/", http.MethodPost, (*call).prompts, false},

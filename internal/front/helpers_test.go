@@ -24,6 +24,8 @@ const (
 // fake is a backend that answers what it is told to and keeps what it was
 // asked.
 type fake struct {
+	fakeServices
+
 	answer *providers.ChatCompletion
 	stream Stream
 	models []Model

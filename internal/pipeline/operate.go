@@ -25,6 +25,7 @@ var operations = map[string]string{
 	opChat: "chat completion", opEmbeddings: "embeddings", opCountTokens: "token count", opCacheCreate: "cached content creation",
 	opCacheGet: "cached content lookup", opCacheList: "cached content listing",
 	opCacheExtend: "cached content extension", opCacheDelete: "cached content deletion",
+	opImages: "images", opSpeech: "speech", opRerank: "rerank",
 }
 
 // task is one call of an optional ability of a provider.

@@ -17,6 +17,8 @@ func (*site) Remedy(e *providers.Error) string {
 	switch {
 	case e.Code == providers.ErrPermission && strings.Contains(e.Message, "aiplatform.cachedContents."):
 		return "roles/aiplatform.user has that permission"
+	case e.Code == providers.ErrPermission && strings.Contains(e.Message, "discoveryengine."):
+		return "the credentials need the permission discoveryengine.rankingConfigs.rank"
 	case e.Code == providers.ErrCacheNotFound:
 		return "it may have expired, or be in another project or location: create it again"
 	case e.Code == providers.ErrPermission && e.NativeStatus != claudePermission && !bytes.Contains(e.Details, []byte("SERVICE_DISABLED")):

@@ -97,6 +97,12 @@
 // has the same vector each time. [WithMaxInstances] sets how many inputs one
 // request may have; [Server.ScriptVerb] scripts replies.
 //
+// predict of Imagen's models draws as image models do, in the shape asked for; an
+// edit has the shape of its image. With storageUri the images are only named. No
+// image is filtered out but by a script. rankingConfigs/default_ranking_config:rank,
+// of the ranking service, orders records by the words that they share with the
+// query.
+//
 // countTokens counts as the usage of an answer does. Explicit caches can be
 // created, read, listed, changed and deleted; they end in time, and a request
 // that names one has its contents and tools. As long as none was created, a
@@ -116,7 +122,7 @@
 //     roles than user and assistant with some beta isn't known: they are refused.
 //   - Thoughts of a Claude are bound to their text, not to model or project.
 //   - A socket of the emulator stands for shared and dedicated hosts alike.
-//   - Gemini on endpoints/openapi, embeddings and images aren't served.
+//   - Gemini, embeddings and images on endpoints/openapi aren't served.
 //   - Budgets on Gemini 3 fail on the platform some of the time; here always.
 //     A mismatch of function responses on Gemini 3.0 to 3.5 isn't an error but
 //     an empty answer, as documented.

@@ -76,6 +76,8 @@ func modelTable() []modelFacts {
 		{name: "gemini-2.5-computer-use", version: 25, budget: &budgetRange{min: 128, max: 32768}, computer: true},
 		{name: "gemini-2.5-flash-tts", version: 25, audioOut: true},
 		{name: "gemini-2.5-pro-tts", version: 25, audioOut: true},
+		{name: "gemini-2.5-flash-preview-tts", version: 25, audioOut: true},
+		{name: "gemini-2.5-pro-preview-tts", version: 25, audioOut: true},
 		{name: "gemini-2.5-flash-lite-preview-tts", version: 25, audioOut: true},
 		{name: "gemini-3.1-flash-tts", version: 25, audioOut: true},
 		{name: "gemini-3-pro", version: 30, levels: []string{"LOW", "HIGH"}},

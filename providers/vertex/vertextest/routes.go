@@ -103,7 +103,8 @@ func (r route) generates() bool { return r.speaks || strings.HasSuffix(r.rpc, "G
 // https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude,
 // https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/count-tokens,
 // https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/mistral,
-// https://cloud.google.com/vertex-ai/generative-ai/docs/maas/call-open-model-apis and
+// https://cloud.google.com/vertex-ai/generative-ai/docs/maas/call-open-model-apis,
+// https://cloud.google.com/generative-ai-app-builder/docs/ranking and
 // https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.endpoints
 func routes() []route {
 	const (
@@ -120,7 +121,8 @@ func routes() []route {
 		return route{publisher: publisher, verb: verb, http: post, rpc: "PredictionService." + method, serve: checkEmbed, answer: answer}
 	}
 	return []route{
-		embed("google", "predict", "Predict", answerVectors),
+		{publisher: "google", verb: "predict", http: post, rpc: "PredictionService.Predict", serve: checkGooglePredict, answer: answerGooglePredict},
+		{model: rankConfig, verb: "rank", http: post, rpc: "RankService.Rank", serve: checkRank, answer: answerRank},
 		embed("google", "embedContent", "EmbedContent", answerEmbed),
 		embed("google", "batchEmbedContents", "BatchEmbedContents", answerEmbed),
 		embed("intfloat", "embedContent", "EmbedContent", answerEmbed),
@@ -216,7 +218,7 @@ func parsePath(method, path string) (target, bool) {
 	case seg[5] == "endpoints" && (len(seg) > 7 || len(seg) == 7 && method == http.MethodGet):
 		t.model, t.verb = seg[6], endpointVerb(method, seg[7:])
 		return t, t.model != "" && t.verb != "" && !strings.Contains(t.model, ":")
-	case len(seg) == 7 && seg[5] == "endpoints":
+	case len(seg) == 7 && (seg[5] == "endpoints" || seg[5] == "rankingConfigs" && seg[6] == rankConfig+":rank"):
 	case len(seg) == 9 && seg[5] == "publishers" && seg[7] == "models":
 		t.publisher = seg[6]
 	default:
