@@ -304,3 +304,21 @@ func BenchmarkDecodeChat(b *testing.B) {
 		}
 	}
 }
+
+func TestOtherAnswersAreAllInTheirJSON(t *testing.T) {
+	images, again := full[providers.ImageResponse](t), new(providers.ImageResponse)
+	data, err := images.MarshalJSON()
+	if err == nil {
+		err = again.UnmarshalJSON(data)
+	}
+	if d := cmp.Diff(images, again); d != "" || err != nil {
+		t.Error(err, d)
+	}
+	rerank, other := full[providers.RerankResponse](t), new(providers.RerankResponse)
+	if data, err = rerank.MarshalJSON(); err == nil {
+		err = other.UnmarshalJSON(data)
+	}
+	if d := cmp.Diff(rerank, other); d != "" || err != nil {
+		t.Error(err, d)
+	}
+}
