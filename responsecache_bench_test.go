@@ -26,8 +26,8 @@ func cachedClient(tb testing.TB, answer string, opts ...gateway.ClientOption) *g
 	return client
 }
 
-func mustAnswer(tb testing.TB, c *gateway.Client, req *gateway.ChatCompletionRequest, want gateway.CacheStatus, opts ...gateway.RequestOption) {
-	out, err := c.Chat.Completions.Create(context.Background(), req, opts...)
+func mustAnswer(tb testing.TB, c *gateway.Client, req *gateway.ChatCompletionRequest, want gateway.CacheStatus) {
+	out, err := c.Chat.Completions.Create(context.Background(), req)
 	if err != nil || out.Meta.CacheStatus != want {
 		tb.Fatalf("%v, %v", out, err)
 	}

@@ -1,11 +1,11 @@
 package gateway_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/b650d4bf/gateway"
@@ -16,7 +16,7 @@ import (
 type goldenTransport struct{ unary, stream []byte }
 
 func (g goldenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if bytes.Contains([]byte(r.URL.String()), []byte("stream")) {
+	if strings.Contains(r.URL.String(), "stream") {
 		return (&fixed{ctype: "text/event-stream", body: g.stream}).RoundTrip(r)
 	}
 	return (&fixed{ctype: "application/json", body: g.unary}).RoundTrip(r)
@@ -55,7 +55,7 @@ func TestResponseCacheReplaysTheGoldenAnswers(t *testing.T) {
 func compareHits(t *testing.T, request []byte, g goldenTransport, strict, stream bool) bool {
 	t.Helper()
 	req := new(gateway.ChatCompletionRequest)
-	if json.Unmarshal(request, req) != nil || req.Model == "" || slices.ContainsFunc([]string{"@", "projects/"}, func(p string) bool { return bytes.HasPrefix([]byte(req.Model), []byte(p)) }) {
+	if json.Unmarshal(request, req) != nil || req.Model == "" || slices.ContainsFunc([]string{"@", "projects/"}, func(p string) bool { return strings.HasPrefix(req.Model, p) }) {
 		return false
 	}
 	req.Stream = false

@@ -108,9 +108,9 @@ func (k *cacheKit) askOf(c *gateway.Client, want gateway.CacheStatus, req *gatew
 }
 
 // stream asks for a stream, and expects the status.
-func (k *cacheKit) stream(want gateway.CacheStatus, req *gateway.ChatCompletionRequest, opts ...gateway.RequestOption) *gateway.ChatCompletion {
+func (k *cacheKit) stream(want gateway.CacheStatus, req *gateway.ChatCompletionRequest) *gateway.ChatCompletion {
 	k.t.Helper()
-	s, err := k.client.Chat.Completions.CreateStream(k.t.Context(), req, opts...)
+	s, err := k.client.Chat.Completions.CreateStream(k.t.Context(), req)
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -136,13 +136,13 @@ func (k *cacheKit) asked(want int) {
 }
 
 // postJSON asks over HTTP, and returns the cache status and the body.
-func postJSON(t *testing.T, h http.Handler, path string, body any, header ...string) (status, answer string) {
+func postJSON(t *testing.T, h http.Handler, body any, header ...string) (status, answer string) {
 	t.Helper()
 	data, err := json.Marshal(body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(string(data)))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/chat/completions", strings.NewReader(string(data)))
 	r.Header.Set("Content-Type", "application/json")
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
@@ -158,7 +158,7 @@ func postJSON(t *testing.T, h http.Handler, path string, body any, header ...str
 // posts asks over HTTP and expects the status.
 func (k *cacheKit) posts(want string, req *gateway.ChatCompletionRequest, header ...string) {
 	k.t.Helper()
-	if got, _ := postJSON(k.t, k.client.Handler(), "/v1/chat/completions", req, header...); got != want {
+	if got, _ := postJSON(k.t, k.client.Handler(), req, header...); got != want {
 		k.t.Errorf("x-gateway-cache-status is %q, want %q", got, want)
 	}
 }

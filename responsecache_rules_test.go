@@ -241,6 +241,19 @@ func TestCacheRule_8_4_2_SimpleModeMatchesVerbatimOnAllModels(t *testing.T) {
 		sameAnswer(t, one, two)
 		sameAnswer(t, one, k.stream(gateway.CacheHit, req))
 	})
+	t.Run("the images service", func(t *testing.T) {
+		k := newCacheKit(t, simple)
+		for _, want := range []gateway.CacheStatus{gateway.CacheMiss, gateway.CacheHit} {
+			drawn, err := k.client.Images.Generate(t.Context(), &gateway.ImageRequest{Model: "imagen-4.0-generate-001", Prompt: "a red kite"}, gateway.WithRegion("us-central1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if drawn.Meta.CacheStatus != want || len(drawn.Data) != 1 || drawn.Data[0].B64JSON == "" {
+				t.Errorf("%s, %d images", drawn.Meta.CacheStatus, len(drawn.Data))
+			}
+		}
+		k.asked(1)
+	})
 	t.Run("embeddings, in both modes", func(t *testing.T) {
 		for _, cache := range []gateway.Option{simple, semantic} {
 			k := newCacheKit(t, cache)
@@ -321,11 +334,11 @@ func TestCacheRule_8_4_4_KeysAndTokensOfHTTPClientsNeverShare(t *testing.T) {
 			header = append(header, "x-gateway-cache-namespace", ns)
 		}
 		for _, step := range []struct{ key, want string }{{"key-a", "miss"}, {"key-b", "miss"}, {"key-a", "hit"}, {"key-b", "hit"}} {
-			if got, _ := postJSON(t, h, "/v1/chat/completions", says("hello"), append(header, "x-gateway-api-key", step.key)...); got != step.want {
+			if got, _ := postJSON(t, h, says("hello"), append(header, "x-gateway-api-key", step.key)...); got != step.want {
 				t.Errorf("namespace %q, %s: %s, want %s", ns, step.key, got, step.want)
 			}
 		}
-		if got, _ := postJSON(t, h, "/v1/chat/completions", says("hello"), append(header, "Authorization", "Bearer key-a")...); got != "hit" {
+		if got, _ := postJSON(t, h, says("hello"), append(header, "Authorization", "Bearer key-a")...); got != "hit" {
 			t.Errorf("the same key in another header: %s", got)
 		}
 	}
@@ -338,7 +351,7 @@ func TestCacheRule_8_4_4_KeysAndTokensOfHTTPClientsNeverShare(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = client.Close() })
 		for _, step := range []struct{ token, want string }{{"token-a", "miss"}, {"token-b", "miss"}, {"token-a", "hit"}} {
-			got, _ := postJSON(t, client.Handler(), "/v1/chat/completions", says("hello"), "Authorization", "Bearer "+step.token, "x-gateway-cache-namespace", "shared")
+			got, _ := postJSON(t, client.Handler(), says("hello"), "Authorization", "Bearer "+step.token, "x-gateway-cache-namespace", "shared")
 			if got != step.want {
 				t.Errorf("%s: %s, want %s", step.token, got, step.want)
 			}
@@ -388,7 +401,7 @@ func TestCacheRule_8_4_6_ATargetWithOverrideParamsHitsForThatCombination(t *test
 	k.ask(gateway.CacheMiss, says("hello"), hot) // the combination is not kept yet
 	k.ask(gateway.CacheHit, says("hello"), hot)
 	k.ask(gateway.CacheHit, says("hello"), plain)
-	t.Run("which another way to it hits too", func(t *testing.T) {
+	t.Run("which another way to it hits too", func(*testing.T) {
 		req := says("hello")
 		req.Temperature = new(1.5)
 		k.ask(gateway.CacheHit, req, plain)

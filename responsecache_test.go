@@ -99,7 +99,7 @@ func TestResponseCacheReplaysAsAStream(t *testing.T) {
 	t.Run("over HTTP", func(t *testing.T) {
 		req := says("hello")
 		req.Stream = true
-		status, body := postJSON(t, k.client.Handler(), "/v1/chat/completions", req)
+		status, body := postJSON(t, k.client.Handler(), req)
 		if status != "hit" && status != "miss" || !strings.HasSuffix(body, "data: [DONE]\n\n") || strings.Count(body, "data: ") < 6 {
 			t.Errorf("%s: %s", status, body)
 		}

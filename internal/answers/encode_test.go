@@ -3,6 +3,7 @@ package answers
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,7 +74,7 @@ func TestBrokenAnswersAreCorrupt(t *testing.T) {
 			t.Fatalf("cut at %d: %v", n, err)
 		}
 	}
-	if _, _, err := DecodeChat(append(body[:len(body):len(body)], 0)); !errors.Is(err, cache.ErrCorrupt) {
+	if _, _, err := DecodeChat(append(slices.Clip(body), 0)); !errors.Is(err, cache.ErrCorrupt) {
 		t.Errorf("with a byte too many: %v", err)
 	}
 	if _, _, err := DecodeEmbedding(body); !errors.Is(err, cache.ErrCorrupt) {
@@ -204,7 +205,8 @@ func TestPiecesAreTheText(t *testing.T) {
 			b[i] = "ab \n\xc3\xa9\xff"[r.IntN(7)]
 		}
 		text, whole, n := string(b), "", 0
-		for rest, piece := text, ""; rest != ""; n++ {
+		for rest := text; rest != ""; n++ {
+			var piece string
 			piece, rest = cutAt(rest, pieceSize)
 			if whole += piece; piece == "" {
 				t.Fatalf("an empty piece of %q", text)

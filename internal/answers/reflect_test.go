@@ -84,7 +84,7 @@ func vary(t *testing.T, v reflect.Value, do func(name string, set func() (undo f
 		do(name, func() func() { return change(t, f) })
 		switch {
 		case f.Type() == contentType:
-			c, _ := f.Interface().(providers.Content)
+			c, _ := reflect.TypeAssert[providers.Content](f)
 			vary(t, reflect.ValueOf(c.Parts()).Index(0), do)
 		case f.Kind() == reflect.Pointer && f.Type().Elem().Kind() == reflect.Struct:
 			vary(t, f.Elem(), do)

@@ -228,8 +228,8 @@ func Clone(c *providers.ChatCompletionChunk) *providers.ChatCompletionChunk {
 		chunk  providers.ChatCompletionChunk
 		choice [1]providers.ChunkChoice
 	})
+	room.chunk = *c
 	own := &room.chunk
-	*own = *c
 	own.Usage, own.PromptUsage = cloned(c.Usage), cloned(c.PromptUsage)
 	own.Meta = cloned(c.Meta)
 	if len(c.Choices) == 0 {

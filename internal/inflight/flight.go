@@ -78,8 +78,9 @@ func (g *Group[K, V]) Alone(ctx context.Context, key K, work Work[K, V]) *Flight
 }
 
 func (g *Group[K, V]) begin(ctx context.Context, key K) (*Flight[K, V], context.Context) {
-	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	return &Flight[K, V]{group: g, key: key, cancel: cancel, ready: make(chan struct{}), refs: 1}, own
+	f := &Flight[K, V]{group: g, key: key, ready: make(chan struct{}), refs: 1}
+	ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx)) // by the last who leaves
+	return f, ctx
 }
 
 // run does the work. A panic is its error.
@@ -88,7 +89,7 @@ func (f *Flight[K, V]) run(ctx context.Context, work Work[K, V]) {
 	err := ErrPanicked
 	defer func() {
 		if err != nil {
-			_ = recover() //nolint:errcheck // the value may hold what was asked
+			_ = recover() // the value may hold what was asked
 		}
 		f.end(val, err)
 	}()

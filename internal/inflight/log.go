@@ -43,7 +43,7 @@ func (l *Log[T]) wake() {
 // list ends, ctx does, or left is closed.
 func (l *Log[T]) At(ctx context.Context, i int, left <-chan struct{}) (T, error) {
 	for {
-		item, err, grown := l.look(i)
+		item, grown, err := l.look(i)
 		if grown == nil {
 			return item, err
 		}
@@ -60,16 +60,16 @@ func (l *Log[T]) At(ctx context.Context, i int, left <-chan struct{}) (T, error)
 }
 
 // look returns an item or the end, or what to wait for.
-func (l *Log[T]) look(i int) (item T, err error, grown <-chan struct{}) { //nolint:revive // the channel is the third choice
+func (l *Log[T]) look(i int) (item T, grown <-chan struct{}, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case i < len(l.items):
 		return l.items[i], nil, nil
 	case l.err != nil:
-		return item, l.err, nil
+		return item, nil, l.err
 	case l.grown == nil:
 		l.grown = make(chan struct{})
 	}
-	return item, nil, l.grown
+	return item, l.grown, nil
 }

@@ -61,28 +61,27 @@ func (e *Engine) CacheInspect(ctx context.Context, client, call *Settings, req *
 		return nil, rec.fail(err)
 	}
 	var out *CacheInspection
-	look := func(ctx context.Context, p *place, req *providers.ChatCompletionRequest) error {
+	look := func(ctx context.Context, p *place, req *providers.ChatCompletionRequest) {
 		out = &CacheInspection{Status: providers.CacheDisabled, Reason: rec.record.Meta.Cache.Reason}
 		if p != nil {
 			p.inspect(ctx, req, out)
 		} else if out.Reason == "" {
 			out.Reason = "neither the call, nor a config, nor the client has a cache"
 		}
-		return nil
 	}
 	if plan != nil {
-		op := chatRequest(req, func(_ context.Context, at *route, _ *providers.ChatCompletionRequest, _ *routing.Try) (*CacheInspection, error) {
-			_ = look(ctx, nil, nil)
+		op := chatRequest(req, func(ctx context.Context, _ *route, _ *providers.ChatCompletionRequest, _ *routing.Try) (*CacheInspection, error) {
+			look(ctx, nil, nil)
 			return out, nil
 		})
 		op.free = true
 		op.share = func(ctx context.Context, p *place, req *providers.ChatCompletionRequest, _ asker[*providers.ChatCompletionRequest, *CacheInspection]) (*CacheInspection, bool, error) {
-			err := look(ctx, p, req)
-			return out, false, err
+			look(ctx, p, req)
+			return out, false, nil
 		}
 		_, err = planned(ctx, e, rec, client, call, plan, op)
 	} else if err = e.prepare(ctx, rec, client, call, req); err == nil {
-		err = look(ctx, e.placeOf(new(place), rec, client, call, cacheOf(client, call, nil), &rec.route, rec.strict), req)
+		look(ctx, e.placeOf(new(place), rec, client, call, cacheOf(client, call, nil), &rec.route, rec.strict), req)
 	}
 	if err != nil {
 		return nil, rec.fail(err)
