@@ -104,6 +104,51 @@ func TestResponseCacheCoalesces(t *testing.T) {
 			}
 		})
 	})
+	t.Run("each waits for as long as it has time", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			k := newCacheKit(t, simple)
+			for _, stream := range []bool{false, true} {
+				k.srv.Script(vertextest.Text("an answer in pieces that take their time").InPieces(5).Paced(time.Minute).After(time.Minute))
+				each(2, func(i int) {
+					if i == 0 {
+						if _, err := answerTo(t, k.client, says("hello"), stream); err != nil {
+							t.Error(err)
+						}
+						return
+					}
+					time.Sleep(time.Second)
+					begin := time.Now()
+					_, err := answerTo(t, k.client, says("hello"), stream, gateway.WithTimeouts(gateway.Timeouts{Total: 90 * time.Second}))
+					if took := time.Since(begin); !stream && err == nil && took > 90*time.Second || stream && (!errors.Is(err, gateway.ErrTimeout) || took != 90*time.Second) {
+						t.Errorf("streamed %v: %v after %v", stream, err, took)
+					}
+				})
+				if _, err := k.client.ResponseCache.Clear(t.Context(), cache.Filter{}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	})
+	t.Run("the time of the one who began it is not that of the others", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			k := newCacheKit(t, simple)
+			k.srv.Script(vertextest.Text("late").After(time.Minute), vertextest.Text("in time").After(time.Minute))
+			each(3, func(i int) {
+				if i == 0 {
+					_, err := k.client.Chat.Completions.Create(t.Context(), says("hello"), gateway.WithTimeouts(gateway.Timeouts{Total: 2 * time.Second}))
+					if !errors.Is(err, gateway.ErrTimeout) {
+						t.Error(err)
+					}
+					return
+				}
+				time.Sleep(time.Second)
+				if out, err := k.client.Chat.Completions.Create(t.Context(), says("hello")); err != nil || out.Text() != "in time" {
+					t.Errorf("%v, %v", out, err)
+				}
+			})
+			k.asked(2)
+		})
+	})
 	t.Run("an error goes to all, and is not kept", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			k := newCacheKit(t, simple)

@@ -79,7 +79,7 @@ func (g *Group[K, V]) Alone(ctx context.Context, key K, work Work[K, V]) *Flight
 
 func (g *Group[K, V]) begin(ctx context.Context, key K) (*Flight[K, V], context.Context) {
 	f := &Flight[K, V]{group: g, key: key, ready: make(chan struct{}), refs: 1}
-	ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx)) // by the last who leaves
+	ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx)) //nolint:gosec // the last who leaves calls it
 	return f, ctx
 }
 

@@ -50,6 +50,7 @@ type responses struct {
 	reads    breaker
 	embeds   breaker
 	count    CacheCounts
+	asked    atomic.Bool // a store was made
 	shutting atomic.Bool
 }
 
@@ -80,10 +81,22 @@ func (c *responses) open() (cache.Store, error) {
 				return
 			}
 			c.store, c.own = m, m
+			c.asked.Store(true)
 		}
 		_, c.local = c.store.(*cache.Memory)
 	})
 	return c.store, c.wrong
+}
+
+// opened returns the store if there is one by now, nil for none.
+func (c *responses) opened() (cache.Store, error) {
+	if c.cfg.Store == nil && !c.asked.Load() {
+		if c.shutting.Load() {
+			return nil, cache.ErrClosed
+		}
+		return nil, nil //nolint:nilnil // nothing was kept yet, and that is no error
+	}
+	return c.open()
 }
 
 // close closes the store that was made here.

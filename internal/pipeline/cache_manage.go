@@ -35,7 +35,7 @@ func (e *Engine) CacheStats() CacheStats {
 		Shared: c.Shared.Load(), Stored: c.Stored.Load(), Corrupt: c.Corrupt.Load(), Faults: c.Faults.Load(),
 		Embeddings: c.Embeddings.Load(), EmbeddingFaults: c.EmbeddingFaults.Load(),
 	}
-	if store, err := e.cache.open(); err == nil {
+	if store, err := e.cache.opened(); err == nil {
 		if counter, ok := store.(cache.Counter); ok {
 			out.Store = counter.Stats()
 		}
@@ -62,17 +62,17 @@ func (e *Engine) CacheDelete(ctx context.Context, key string) error {
 	if err != nil {
 		return providers.Invalid("key", "a key is 64 hexadecimal digits, as the Meta of an answer has it")
 	}
-	store, err := e.cache.open()
-	if err == nil {
+	store, err := e.cache.opened()
+	if err == nil && store != nil {
 		err = store.Delete(ctx, k)
 	}
 	return cacheError(err)
 }
 
-// keeper returns the store, if it can list.
+// keeper returns the store, if it can list; nil when there is none yet.
 func (e *Engine) keeper() (cache.Keeper, error) {
-	store, err := e.cache.open()
-	if err != nil {
+	store, err := e.cache.opened()
+	if err != nil || store == nil {
 		return nil, cacheError(err)
 	}
 	k, ok := store.(cache.Keeper)
@@ -85,7 +85,7 @@ func (e *Engine) keeper() (cache.Keeper, error) {
 // CacheDeleteAll forgets the answers that the filter takes in.
 func (e *Engine) CacheDeleteAll(ctx context.Context, f cache.Filter) (int, error) {
 	k, err := e.keeper()
-	if err != nil {
+	if err != nil || k == nil {
 		return 0, err
 	}
 	n, err := k.DeleteAll(ctx, f)
@@ -95,7 +95,7 @@ func (e *Engine) CacheDeleteAll(ctx context.Context, f cache.Filter) (int, error
 // CacheList returns what the filter takes in, without the answers.
 func (e *Engine) CacheList(ctx context.Context, f cache.Filter) ([]*cache.Entry, error) {
 	k, err := e.keeper()
-	if err != nil {
+	if err != nil || k == nil {
 		return nil, err
 	}
 	var list []*cache.Entry

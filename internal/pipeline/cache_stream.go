@@ -31,6 +31,12 @@ func streamed(ctx context.Context, p *place, req *providers.ChatCompletionReques
 	}
 	p.status(p.missed(), &providers.CacheInfo{})
 	own := outlive(p, &chatKind, req)
+	ctx, cancel := p.bounded(ctx)
+	defer func() {
+		if out.reader == nil { // else it ends with the stream
+			cancel()
+		}
+	}()
 	for again := 0; ; again++ {
 		f, leads := p.join(ctx, epoch, again, func(fresh bool) inflight.Work[flightKey, *result] {
 			return func(ctx context.Context, f *inflight.Flight[flightKey, *result]) (*result, error) {
@@ -48,7 +54,7 @@ func streamed(ctx context.Context, p *place, req *providers.ChatCompletionReques
 		}
 		p.told(res, leads, 0)
 		p.rec.waiting = &pending{place: p, flight: f, result: res}
-		reader := &logReader{ctx: ctx, log: res.log, flight: f, left: make(chan struct{})}
+		reader := &logReader{ctx: ctx, log: res.log, flight: f, left: make(chan struct{}), cancel: cancel}
 		if out.first, err = reader.Recv(); err != nil {
 			p.rec.drop()
 			_ = reader.Close()
@@ -81,7 +87,7 @@ func stream(ctx context.Context, p *place, f *inflight.Flight[flightKey, *result
 		}
 		p.cache.count.Corrupt.Add(1)
 		p.cache.forget(ctx, res.from.Key)
-		*res = result{status: p.missed(), log: res.log, meaning: res.meaning}
+		res = &result{status: p.missed(), log: res.log, meaning: res.meaning}
 	}
 	begin := time.Now()
 	o, err := ask(ctx, p, req)
@@ -147,6 +153,7 @@ type logReader struct {
 	flight *inflight.Flight[flightKey, *result]
 	next   int
 	left   chan struct{}
+	cancel context.CancelFunc
 	once   sync.Once
 }
 
@@ -164,6 +171,7 @@ func (r *logReader) Recv() (*providers.ChatCompletionChunk, error) {
 func (r *logReader) Close() error {
 	r.once.Do(func() {
 		close(r.left)
+		r.cancel()
 		r.flight.Leave()
 	})
 	return nil

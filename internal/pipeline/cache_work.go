@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -66,7 +67,9 @@ type result struct {
 	// entry of a semantic hit, which gets the key of this request too.
 	meaning *meaning
 	from    *cache.Entry
-	unlock  func()
+	// unlock gives the lock back that other processes wait for; nil for none.
+	unlock   func()
+	released sync.Once
 
 	log *inflight.Log[*providers.ChatCompletionChunk] // of a stream
 }
@@ -84,6 +87,7 @@ type pending struct {
 func (r *recorder) drop() {
 	if w := r.waiting; w != nil {
 		r.waiting = nil
+		w.result.release()
 		if w.leave {
 			w.flight.Leave()
 		}
@@ -144,6 +148,8 @@ func through[Q, T any](ctx context.Context, p *place, k *kind[Q, T], req Q, ask 
 	}
 	p.status(p.missed(), &providers.CacheInfo{})
 	own := outlive(p, k, req)
+	ctx, cancel := p.bounded(ctx)
+	defer cancel()
 	if p.inline {
 		res, err := work(ctx, p, k, own, false, ask)
 		if err != nil {
@@ -197,6 +203,15 @@ func outlive[Q, T any](p *place, k *kind[Q, T], req Q) Q {
 
 // maxJoins bounds how often a call joins others whose own time ends.
 const maxJoins = 2
+
+// bounded returns a context that ends when the time of the call to this target is
+// over. The work that it may wait for has the limits of another call.
+func (p *place) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if total := p.at.target.Timeouts.Total; total > 0 {
+		return context.WithTimeout(ctx, total)
+	}
+	return ctx, func() {}
+}
 
 // isAnothers reports whether an error is about the time or the leaving of the call
 // that led, or about its code.
@@ -276,7 +291,7 @@ func work[Q, T any](ctx context.Context, p *place, k *kind[Q, T], req Q, fresh b
 		}
 		p.cache.count.Corrupt.Add(1)
 		p.cache.forget(ctx, res.from.Key)
-		*res = result{status: p.missed(), meaning: res.meaning, unlock: res.unlock}
+		res = &result{status: p.missed(), meaning: res.meaning, unlock: res.unlock}
 	}
 	begin := time.Now()
 	out, err := ask(ctx, p, req)
@@ -288,7 +303,9 @@ func work[Q, T any](ctx context.Context, p *place, k *kind[Q, T], req Q, fresh b
 		res.release()
 		return nil, err
 	}
-	res.value = out
+	if res.value = out; ctx.Err() != nil { // nobody is left
+		res.release()
+	}
 	return res, nil
 }
 
@@ -309,11 +326,10 @@ func ready[Q, T any](p *place, k *kind[Q, T], res *result, out T, took time.Dura
 	return nil
 }
 
-// release gives the lock back that other processes wait for.
+// release gives the lock back.
 func (res *result) release() {
 	if res.unlock != nil {
-		res.unlock()
-		res.unlock = nil
+		res.released.Do(res.unlock)
 	}
 }
 
