@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,6 +17,7 @@ import (
 	"github.com/b650d4bf/gateway"
 	"github.com/b650d4bf/gateway/cache"
 	"github.com/b650d4bf/gateway/cache/cachetest"
+	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
 )
 
@@ -444,4 +447,64 @@ func TestResponseCacheKeepsNothingOfTheCaller(t *testing.T) {
 	if got := k.ask(gateway.CacheHit, says("other")).Text(); strings.Contains(got, "changed") {
 		t.Errorf("%q", got)
 	}
+}
+
+func TestResponseCacheInOtherSchemas(t *testing.T) {
+	k := newCacheKit(t, simple)
+	h := k.client.Handler()
+	body := `{"model":"` + first + `","max_tokens":64,"messages":[{"role":"user","content":"hello"}]}`
+	for _, want := range []string{"miss", "hit"} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/messages", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if got := w.Header().Get("X-Gateway-Cache-Status"); got != want || w.Code != http.StatusOK {
+			t.Errorf("%s, want %s: %d %s", got, want, w.Code, w.Body)
+		}
+	}
+	k.asked(1)
+}
+
+// TestResponseCacheEmbedsWhereTheCallGoes has a config alone say where everything is.
+func TestResponseCacheEmbedsWhereTheCallGoes(t *testing.T) {
+	list, err := catalog.Parse([]byte(`{"providers":{"eu":{"provider":"vertex-ai","project_id":"p-eu","region":"europe-west4","access_token":"t-eu"}},
+		"configs":{"c":{"cache":{"mode":"semantic","threshold":0.8},"targets":[{"provider":"@eu"}]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := vertextest.New()
+	t.Cleanup(srv.Close)
+	client, err := gateway.New(gateway.WithCatalog(list), gateway.WithConfigID("c"), gateway.WithHTTPClient(&http.Client{Transport: srv.Transport()}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	k := &cacheKit{t: t, client: client, srv: srv}
+	k.ask(gateway.CacheMiss, says("How do I feed my cat?"))
+	k.ask(gateway.CacheSemanticHit, says("How can I feed my cat?"))
+	for _, r := range srv.Requests() {
+		if !strings.Contains(r.Path, "/projects/p-eu/locations/europe-west4/") {
+			t.Errorf("%s was asked", r.Path)
+		}
+	}
+	k.asked(3)
+}
+
+// TestResponseCacheComparesWithinOneSpace shares a store between clients with
+// different embeddings.
+func TestResponseCacheComparesWithinOneSpace(t *testing.T) {
+	store, err := cache.NewMemory(cache.MemoryConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	same := func(context.Context, string) ([]float32, error) { return []float32{1, 0}, nil }
+	kit := func(model string) *cacheKit {
+		return newCacheKit(t, semantic, gateway.WithCacheStore(store), gateway.WithCacheEmbedding(gateway.CacheEmbedding{Model: model, Func: same}))
+	}
+	one, two, again := kit("a"), kit("b"), kit("a")
+	one.ask(gateway.CacheMiss, says("How do I feed my cat?"))
+	two.ask(gateway.CacheMiss, says("How can I feed my cat?"))
+	again.ask(gateway.CacheSemanticHit, says("How could I feed my cat?"))
+	again.ask(gateway.CacheHit, says("How do I feed my cat?"))
 }
