@@ -64,7 +64,7 @@ var layers = []layer{
 	{"internal/arch", nil, nil},
 	{"internal/testkit", nil, []string{"github.com/google/go-cmp/cmp"}},
 	{"internal/testkit/outcome", []string{"providers"}, nil},
-	{"examples/...", []string{".", "catalog", "prompts", "providers/...", "structured", "examples/..."}, []string{"..."}},
+	{"examples/...", []string{".", "cache", "catalog", "prompts", "providers/...", "structured", "examples/..."}, []string{"..."}},
 }
 
 // doors are packages of the standard library that only some directories may
