@@ -12,7 +12,9 @@
 // It has tables for English, German, French, Spanish, Italian, Portuguese, Dutch,
 // Russian, Arabic, Chinese and Japanese. Texts in other languages agree only with
 // the same words, whatever their case and punctuation. It knows no facts: "the
-// capital of France" and "Paris" are in conflict.
+// capital of France" and "Paris" are in conflict. Capitals alone do not make a name
+// of a word, for many people write none: "Apple" agrees with "an apple". An "a" agrees
+// with a "my". An accent in two code points is not the accent in one.
 package alike
 
 // Reason says in which way two texts differ.

@@ -137,11 +137,16 @@ func lacks(list, others []string) bool {
 	return slices.ContainsFunc(others, func(s string) bool { return !has[s] })
 }
 
-// personal reports whether it matters who asks whom: where both are named, in
-// another order, and where nearly nothing else is said.
+// personal reports whether it matters who asks whom: where both are named in
+// another order, where one text has only you and the other only me, and where
+// nearly nothing else is said.
 func personal(a, b *digest) bool {
+	x, y := a.persons, b.persons
 	if len(a.atoms) < 2 {
 		return true
 	}
-	return a.persons.first != b.persons.first && a.persons.me && a.persons.you && b.persons.me && b.persons.you
+	if x.me && x.you && y.me && y.you {
+		return x.first != y.first
+	}
+	return !a.anybody && (x.me && !x.you && y.you && !y.me || x.you && !x.me && y.me && !y.you)
 }

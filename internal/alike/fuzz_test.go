@@ -1,6 +1,7 @@
 package alike_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,9 @@ func FuzzConflict(f *testing.F) {
 		{"如何重置密码", "パスワード"}, {"كيف ١٢", "ёлка не"}, {"\xff\xfe", "l'eau qu'on"}, {"one hundred and two thousand", "second second"}, {"may May 5 am", "pm"}, {"-", "'s"},
 	} {
 		f.Add(p[0], p[1])
+	}
+	for _, p := range rows(f) {
+		f.Add(p[2], p[3])
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
 		ab, found := alike.Conflict(a, b)
@@ -31,6 +35,29 @@ func FuzzConflict(f *testing.F) {
 			t.Errorf("%q has %d tokens", a, n)
 		}
 	})
+}
+
+// Texts of the pairs with words left out and swapped are nearly sentences, which
+// fuzzing seldom finds.
+func TestBrokenSentences(t *testing.T) {
+	for _, row := range rows(t) {
+		for _, text := range row[2:] {
+			words := strings.Fields(text)
+			for i := range words {
+				less := strings.Join(slices.Delete(slices.Clone(words), i, i+1), " ")
+				other := slices.Clone(words)
+				other[i], other[0] = other[0], other[i]
+				for _, changed := range []string{less, strings.Join(other, " ")} {
+					if _, there := alike.Conflict(text, changed); !there {
+						continue
+					}
+					if _, back := alike.Conflict(changed, text); !back {
+						t.Errorf("%q and %q are in conflict one way only", text, changed)
+					}
+				}
+			}
+		}
+	}
 }
 
 // hostile are texts that make bad scanners slow.

@@ -7,7 +7,7 @@ import "slices"
 var clashes = map[[2]string]bool{
 	{"from", "to"}: true, {"from", "in"}: true, {"for", "from"}: true, {"from", "with"}: true, {"about", "from"}: true, {"by", "from"}: true,
 	{"by", "to"}: true, {"by", "for"}: true, {"by", "in"}: true, {"about", "by"}: true, {"to", "with"}: true, {"in", "to"}: true, {"about", "to"}: true,
-	{"as", "from"}: true, {"for", "than"}: true,
+	{"as", "from"}: true, {"for", "than"}: true, {"for", "with"}: true, {"of", "to"}: true,
 }
 
 // clash reports whether a word with one preposition is another with the other.

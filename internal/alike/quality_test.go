@@ -35,34 +35,51 @@ type pair struct {
 	cosine   float64
 }
 
-// readPairs reads the labelled pairs and lets the guard and the emulator's vectors judge each.
-func readPairs(t *testing.T) []pair {
-	t.Helper()
+// rows are the columns of testdata/pairs.tsv: kind, whether the texts mean the
+// same, and both of them.
+func rows(tb testing.TB) (out [][]string) {
+	tb.Helper()
 	raw, err := os.ReadFile("testdata/pairs.tsv")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	var out []pair
-	var texts []string
 	for i, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
-		f := strings.Split(line, "\t")
-		if len(f) != 4 {
-			t.Fatalf("line %d has %d columns", i+1, len(f))
+		columns := strings.Split(line, "\t")
+		if len(columns) != 4 {
+			tb.Fatalf("line %d has %d columns", i+1, len(columns))
 		}
-		if i == 0 {
-			continue
+		if i > 0 {
+			out = append(out, columns)
 		}
-		p := pair{same: f[1] == "true", a: f[2], b: f[3]}
-		p.kind, p.held = strings.CutPrefix(f[0], heldOut)
-		_, p.conflict = alike.Conflict(p.a, p.b)
-		out = append(out, p)
-		texts = append(texts, p.a, p.b)
-	}
-	vectors := embed(t, texts)
-	for i := range out {
-		out[i].cosine = cosine(vectors[2*i], vectors[2*i+1])
 	}
 	return out
+}
+
+// readPairs reads the labelled pairs and lets the guard judge each.
+func readPairs(t *testing.T) []pair {
+	t.Helper()
+	var out []pair
+	for _, row := range rows(t) {
+		p := pair{same: row[1] == "true", a: row[2], b: row[3]}
+		p.kind, p.held = strings.CutPrefix(row[0], heldOut)
+		_, p.conflict = alike.Conflict(p.a, p.b)
+		out = append(out, p)
+	}
+	return out
+}
+
+// measure lets the emulator's vectors judge each pair.
+func measure(t *testing.T, pairs []pair) []pair {
+	t.Helper()
+	var texts []string
+	for i := range pairs {
+		texts = append(texts, pairs[i].a, pairs[i].b)
+	}
+	vectors := embed(t, texts)
+	for i := range pairs {
+		pairs[i].cosine = cosine(vectors[2*i], vectors[2*i+1])
+	}
+	return pairs
 }
 
 // embed asks the emulator for vectors.
@@ -161,11 +178,15 @@ func TestPairsThatShareAnAnswer(t *testing.T) {
 	if hits.of < 150 || falseHits.of < 300 {
 		t.Errorf("%d paraphrases and %d others, want 150 and 300", hits.of, falseHits.of)
 	}
-	t.Logf("hits %v, false hits %v", hits, falseHits)
-	for name, take := range map[string]func(*pair) bool{"all": func(*pair) bool { return true }, "held out": isHeld, "worked on": isTuned} {
-		hits, falseHits := rates(pairs, -2, true, take)
-		if hits.percent() < 85 || falseHits.percent() > 1 {
-			t.Errorf("%s: hits %v, want 85 %%; false hits %v, want 1 %% at most", name, hits, falseHits)
+	for _, part := range []struct {
+		name string
+		take func(*pair) bool
+		hits float64
+	}{{"all", func(*pair) bool { return true }, 85}, {"worked on", isTuned, 95}, {"held out", isHeld, 75}} {
+		hits, falseHits := rates(pairs, -2, true, part.take)
+		t.Logf("%s: hits %v, false hits %v", part.name, hits, falseHits)
+		if hits.percent() < part.hits || falseHits.percent() > 1 {
+			t.Errorf("%s: hits %v, want %v %%; false hits %v, want 1 %% at most", part.name, hits, part.hits, falseHits)
 		}
 	}
 	for i := range pairs {
@@ -177,7 +198,7 @@ func TestPairsThatShareAnAnswer(t *testing.T) {
 }
 
 func TestTheQualityPageIsUpToDate(t *testing.T) {
-	got := qualityPage(readPairs(t))
+	got := qualityPage(measure(t, readPairs(t)))
 	if testkit.Updating() {
 		if err := os.WriteFile(page, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
@@ -209,7 +230,7 @@ func qualityPage(pairs []pair) string {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("## By kind\n\nWith the guard alone, every pair counted as similar. `qualifier` is a word more in one text.\n\n| kind | shared | of which written after the rules |\n|---|---|---|\n")
+	b.WriteString("## By kind\n\nWith the guard alone, every pair counted as similar. `qualifier` is a word more in one text, `short` are a few words of all kinds.\n\n| kind | shared | of which written after the rules |\n|---|---|---|\n")
 	var kinds []string
 	for i := range pairs {
 		if !slices.Contains(kinds, pairs[i].kind) {

@@ -1,9 +1,7 @@
 package alike
 
 import (
-	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -30,6 +28,7 @@ type digest struct {
 	whether    bool // asks for yes or no
 	helped     bool // who or what is followed by an auxiliary: the next noun acts
 	persons    persons
+	anybody    bool // asks how or where: you and I are the same there
 }
 
 // persons are those that a text names by pronouns alone: who speaks, who is spoken
@@ -50,6 +49,8 @@ type reducer struct {
 	deny    bool // the next word is denied
 	settled bool // the word before goes with "not": auxiliaries and pronouns
 	asked   bool // the word before asks for a noun
+	loose   bool // the word before is a preposition
+	half    bool // a negation of two words has begun
 }
 
 // reduce takes away what does not matter.
@@ -58,6 +59,7 @@ func reduce(tokens []token, in language) *digest {
 	for r.at < len(tokens) {
 		r.step()
 	}
+	r.strand()
 	r.finish()
 	return &r.digest
 }
@@ -67,6 +69,7 @@ func (r *reducer) step() {
 	t := &r.tokens[r.at]
 	switch t.kind {
 	case stop:
+		r.strand()
 		r.fresh, r.joined, r.role, r.settled = true, false, "", false
 	case pause:
 	case possess:
@@ -95,13 +98,21 @@ func (r *reducer) step() {
 	r.at++
 }
 
+// strand keeps a preposition that a sentence ends with: who is it for?
+func (r *reducer) strand() {
+	if role := r.role; r.loose && role != "" {
+		r.role = ""
+		r.keep(role, noun)
+	}
+}
+
 // keep adds an atom.
 func (r *reducer) keep(key string, c class) {
 	r.atoms = append(r.atoms, atom{key: key, class: c, role: r.role, joined: r.joined, lead: r.role != "" || c == ask})
 	if r.deny {
 		r.denied = append(r.denied, key)
 	}
-	r.role, r.joined, r.deny, r.fresh, r.settled, r.asked = "", false, false, false, false, false
+	r.role, r.joined, r.deny, r.fresh, r.settled, r.asked, r.loose = "", false, false, false, false, false, false
 }
 
 // word reads a word, or the phrase that begins with it.
@@ -182,6 +193,7 @@ func (r *reducer) strange(t *token) {
 
 // mean does what a phrase asks for. The token is its first.
 func (r *reducer) mean(m *meaning, t *token) {
+	r.loose = false
 	switch m.class {
 	case polite:
 	case skip:
@@ -191,10 +203,14 @@ func (r *reducer) mean(m *meaning, t *token) {
 		r.person(m.class)
 		r.settled, r.fresh = true, false
 	case neg:
+		if m.key == "ne" { // of French, whose other half counts
+			r.half = true
+			break
+		}
 		r.negations++
 		r.deny = !r.settled
 	case mark:
-		r.role = m.key
+		r.role, r.loose = m.key, true
 		if m.key == "if" {
 			r.conditions++
 		}
@@ -216,7 +232,7 @@ func (r *reducer) mean(m *meaning, t *token) {
 	case ordinal:
 		r.ordinal(m, t)
 	case halfday:
-		r.half(m.key)
+		r.halfDay(m.key)
 	case verb:
 		if key := r.particle(t); key != "" {
 			r.keep(key, polar)
@@ -253,7 +269,7 @@ func (r *reducer) question(m *meaning) {
 		return
 	}
 	if m.key == "when" && !r.fresh && r.in == english {
-		if last := r.last(); last.class != ask && last.class != verb {
+		if last := r.last(); last != nil && last.class != ask && last.class != verb {
 			r.role = "if"
 			r.conditions++
 			return
@@ -273,22 +289,6 @@ func (r *reducer) ordinal(m *meaning, t *token) {
 	r.day()
 }
 
-// half makes a time of the hour before it.
-func (r *reducer) half(half string) {
-	last := r.last()
-	if last == nil || last.class != number || !allDigits(last.key) && last.key[0] != '?' {
-		if half == "pm" {
-			r.keep(half, unit)
-		}
-		return // the verb
-	}
-	hour, minute, _ := strings.Cut(strings.TrimPrefix(last.key, "?"), ":")
-	if minute == "" {
-		minute = "00"
-	}
-	last.key = clockOf(hour, minute, half)
-}
-
 // particle finds the "on" or the "off" of a verb that stands some words later:
 // turn the light off.
 func (r *reducer) particle(t *token) string {
@@ -306,149 +306,4 @@ func (r *reducer) particle(t *token) string {
 		}
 	}
 	return ""
-}
-
-// day joins a day with the month beside it, and the year after both.
-func (r *reducer) day() {
-	n := len(r.atoms)
-	if n < 2 {
-		r.dayAfter()
-		return
-	}
-	day, mon := r.atoms[n-2], r.atoms[n-1]
-	if mon.class != month || day.class != number || mon.role != "" && mon.role != "of" {
-		r.dayAfter()
-		return
-	}
-	if d := number0(strings.TrimPrefix(day.key, "#")); d >= 1 && d <= 31 {
-		r.atoms = r.atoms[:n-1]
-		r.atoms[n-2].key = dateOf(monthOf(mon.key), d)
-		r.year()
-		return
-	}
-	r.dayAfter()
-}
-
-// dayAfter joins the month that was kept last with a day after it.
-func (r *reducer) dayAfter() {
-	last, i := r.last(), 0
-	if last.class != month {
-		return
-	}
-	if t := r.peek(0); t != nil && t.kind == word && t.text == "the" {
-		i = 1
-	}
-	t := r.peek(i)
-	if t == nil || t.kind != digits && t.kind != place {
-		return
-	}
-	if d := number0(t.text); d >= 1 && d <= 31 {
-		last.key, last.class = dateOf(monthOf(last.key), d), number
-		r.at += i + 1
-		r.year()
-	}
-}
-
-func monthOf(key string) int { return number0(strings.TrimPrefix(key, "m")) }
-
-// year adds the year to the date that was kept last.
-func (r *reducer) year() {
-	last, i := r.last(), 0
-	last.class = number
-	for t := r.peek(i); t != nil && i < 2 && (t.kind == pause || t.text == "of"); t = r.peek(i) {
-		i++
-	}
-	if t := r.peek(i); t != nil && t.kind == digits && len(t.text) == 4 && (t.text[0] == '1' || t.text[0] == '2') {
-		last.key += "-" + t.text
-		r.at += i + 1
-	}
-}
-
-// number reads a number in digits or in words, with the words that multiply it.
-func (r *reducer) number() {
-	t := r.peek(0)
-	value := t.text
-	if t.kind == digits {
-		r.at++
-	} else {
-		value = strconv.Itoa(r.spelled())
-	}
-	for {
-		next := r.peek(0)
-		if next == nil || next.kind != word {
-			break
-		}
-		m, n := find(r.in, r.tokens[r.at:])
-		skipped := m != nil && m.class == unit && n == 1 && t.kind == digits // $2 million
-		if skipped {
-			m, n = find(r.in, r.tokens[r.at+n:])
-		}
-		if m == nil || m.class != scale || strings.HasPrefix(value, "-") {
-			break
-		}
-		value = shift(value, number0(m.key))
-		if skipped {
-			r.tokens[r.at+1].kind, n = pause, 0
-		}
-		r.at += n
-		if skipped {
-			break
-		}
-	}
-	r.unversion()
-	r.keep(value, number)
-	r.day()
-}
-
-// unversion takes back the word "version" before its number.
-func (r *reducer) unversion() {
-	if last := r.last(); last != nil && last.key == "version" {
-		r.role = last.role
-		r.atoms = r.atoms[:len(r.atoms)-1]
-	}
-}
-
-// spelled reads a number up to 999 in words. Larger ones are multiples of it.
-func (r *reducer) spelled() int {
-	total, seen := 0, false
-	for {
-		m, n := find(r.in, r.tokens[r.at:])
-		switch {
-		case m == nil:
-			return total
-		case m.class == numeral && (!seen || total%10 == 0 && number0(m.key) < 10 || total%100 == 0 && total > 0):
-			total += number0(m.key)
-		case m.class == scale && m.key == "2" && total < 10:
-			total = max(total, 1) * 100
-		case m.class == scale && !seen:
-			return 1
-		case m.class == and && seen && total >= 100 && r.numeralAt(n):
-		default:
-			return total
-		}
-		r.at += n
-		seen = true
-	}
-}
-
-func (r *reducer) numeralAt(n int) bool {
-	m, _ := find(r.in, r.tokens[min(r.at+n, len(r.tokens)):])
-	return m != nil && m.class == numeral
-}
-
-// script guesses the language of a letter that few languages write.
-func script(r rune) (language, bool) {
-	switch {
-	case r < 0x0400:
-		return 0, false
-	case unicode.In(r, unicode.Hiragana, unicode.Katakana):
-		return japanese, true
-	case unicode.Is(unicode.Han, r):
-		return chinese, true
-	case unicode.Is(unicode.Cyrillic, r):
-		return russian, true
-	case unicode.Is(unicode.Arabic, r):
-		return arabic, true
-	}
-	return 0, false
 }

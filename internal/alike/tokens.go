@@ -41,7 +41,9 @@ func Tokens(text string) int {
 }
 
 // Fits reports whether a text has limit tokens at most for certain; see [Tokens].
-// False means that it was not proved.
+// False means that it was not proved. "Fewer than 8,191 tokens" is Fits(text, 8190);
+// where the embedding model takes 2,048 and cuts off the rest in silence, that is
+// the limit, or two texts that begin alike would have one vector.
 func Fits(text string, limit int) bool {
 	return Tokens(text) <= limit
 }
