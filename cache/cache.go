@@ -1,11 +1,13 @@
 // Package cache keeps whole answers, so that a request that was answered before
-// need not be asked again. It holds the contract of stores, their entries and the
-// store in memory; it knows keys and bytes, and nothing of chat.
+// need not be asked again. It holds the contract of stores, their entries, the
+// store in memory and the one that puts it in front of a shared one; it knows keys
+// and bytes, and nothing of chat.
 //
 // A [Store] keeps entries by their [Key]. What else a store can do is in
 // interfaces of their own: find entries that mean the same ([Searcher]), list and
 // delete many ([Keeper]), keep several processes from asking the same at once
-// ([Locker]) and tell them what was deleted ([Watcher]).
+// ([Locker]) and tell them what was deleted ([Watcher]). Package cachetest has the
+// suite that all of them pass.
 //
 // # Faults
 //
@@ -45,7 +47,7 @@ type Store interface {
 	// Set keeps an entry until it expires, in place of one with the same key. A
 	// Get that begins after Set has returned without an error finds it, unless
 	// the store has lost it to its bounds since. An entry that has expired is not
-	// kept.
+	// kept, and the one before is gone all the same.
 	Set(ctx context.Context, e *Entry) error
 	// Delete forgets the entry of a key. That there is none is no error.
 	Delete(ctx context.Context, key Key) error
@@ -55,8 +57,8 @@ type Store interface {
 type Searcher interface {
 	Store
 	// Search returns the entries of the group whose vectors are at least as
-	// similar as the threshold, the most similar first, and none that has
-	// expired. Entries whose vectors have another length are passed over.
+	// similar as the threshold, but for rounding, the most similar first, and none
+	// that has expired. Entries whose vectors have another length are passed over.
 	Search(ctx context.Context, q *Query) ([]Match, error)
 }
 
@@ -146,7 +148,7 @@ type Stats struct {
 	// was over.
 	Evicted, Expired int64
 	// Corrupt counts entries that were read broken and passed over, and Failed
-	// the operations that returned an error.
+	// the operations that failed otherwise.
 	Corrupt, Failed int64
 }
 

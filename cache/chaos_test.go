@@ -2,6 +2,7 @@ package cache_test
 
 import (
 	"encoding/binary"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -261,8 +262,12 @@ func (w *chaosWorker) search() {
 			own = int(n % 1_000_000)
 		}
 		w.judge(match.Entry, match.Entry.Key, own)
-		if match.Entry.Group != q.Group || match.Similarity < q.Threshold {
-			w.Error("a match of another group, or too little similar")
+		var similarity float64
+		for j, f := range q.Vector {
+			similarity += float64(f) * float64(match.Entry.Vector[j])
+		}
+		if match.Entry.Group != q.Group || similarity < q.Threshold-1e-5 || math.Abs(similarity-match.Similarity) > 1e-5 {
+			w.Errorf("a match of group %s with the similarity %v, for group %s and %v", match.Entry.Group, match.Similarity, q.Group, similarity)
 		}
 	}
 }

@@ -1,11 +1,26 @@
 package cache
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Invariants waits until nothing is on its way, while nobody else uses the store,
 // and returns what is wrong with how its parts fit together.
 func (m *Memory) Invariants() error {
 	m.main.Wait()
+	for i := range m.shards {
+		m.shards[i].mu.RLock()
+	}
+	defer func() {
+		for i := range m.shards {
+			m.shards[i].mu.RUnlock()
+		}
+	}()
+	m.window.mu.Lock()
+	defer m.window.mu.Unlock()
+	m.groups.mu.RLock()
+	defer m.groups.mu.RUnlock()
 	main, nodes, vectors := map[*node]bool{}, 0, int64(0)
 	m.main.IterValues(func(n *node) bool {
 		main[n] = true
@@ -61,5 +76,35 @@ func (m *Memory) Invariants() error {
 	return nil
 }
 
-func (g *group) len() int         { return len(g.nodes) }
-func (g *group) has(n *node) bool { return n.row < len(g.nodes) && g.nodes[n.row] == n }
+func (in *group) len() int { return in.index.Len() }
+
+func (in *group) has(n *node) bool {
+	in.mu.RLock()
+	defer in.mu.RUnlock()
+	return n.row >= 0 && n.row < len(in.rows) && in.rows[n.row] == n
+}
+
+// Collide lets a key have the hash of another one, whose entry it leads to then.
+func (m *Memory) Collide(key, other Key) {
+	n := m.shard(m.hash(&other)).put(m.hash(&other), nil)
+	n.hash = m.hash(&key)
+	m.shard(n.hash).put(n.hash, n)
+}
+
+// MostRows returns how many rows the index of a group was made for.
+func (m *Memory) MostRows(group Key, dim int) int { return m.groups.byKey[groupKey{group, dim}].most }
+
+// Groups returns how many groups there are.
+func (m *Memory) Groups() int {
+	m.groups.mu.RLock()
+	defer m.groups.mu.RUnlock()
+	return len(m.groups.byKey)
+}
+
+// SearchAround lets change run in the midst of a search.
+func (m *Memory) SearchAround(q *Query, change func()) []Match {
+	in := m.groups.byKey[groupKey{q.Group, len(q.Vector)}]
+	hits, freed := in.hits(q)
+	change()
+	return in.matches(q, hits, freed, time.Now())
+}

@@ -158,8 +158,8 @@ func (m *Memory) SetUntil(_ context.Context, e *Entry, until time.Time) error {
 	}
 	var leaving *node
 	if n != nil {
-		m.bytes.Add(n.cost)
 		m.groups.add(n)
+		m.bytes.Add(n.cost)
 		m.count.stored.Add(1)
 		leaving = m.window.push(n)
 	}

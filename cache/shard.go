@@ -133,7 +133,7 @@ func (w *window) push(n *node) (leaving *node) {
 	}
 	w.tail, n.windowed = n, true
 	last := &leaving
-	for w.bytes += n.cost; w.bytes > w.max && w.head != n; {
+	for w.bytes += n.cost; w.bytes > w.max; { // no node takes all of it
 		out := w.head
 		w.unlink(out)
 		*last, last = out, &out.next
@@ -192,7 +192,7 @@ func own(e *Entry) Entry {
 func nodeBytes(e *Entry) int64 {
 	n := nodeOverhead + allocated(cap(e.Body)) + len(e.Namespace) + len(e.Operation) + len(e.Model) + len(e.Text) + partBytes*cap(e.Parts) + allocated(4*cap(e.Vector))
 	if !e.Group.IsZero() && len(e.Vector) > 0 {
-		n += vectorOverhead
+		n += rowBytes + len(e.Vector)/4
 	}
 	return int64(n)
 }

@@ -202,10 +202,6 @@ func (f *far) search(ctx context.Context, q *Query) (found []Match, ok bool) {
 	}), true
 }
 
-// rounding is how far apart similarities of the same vectors may be that are
-// computed in different ways.
-const rounding = 1e-5
-
 // merge adds to what was found far what was found near, if that is all there is,
 // or of keys whose entries far are old.
 func (f *far) merge(found, near []Match, ok bool, limit int) []Match {

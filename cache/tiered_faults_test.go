@@ -3,6 +3,8 @@ package cache_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -86,7 +88,7 @@ func TestTieredReadsNearFirst(t *testing.T) {
 }
 
 func TestTieredServesWhileFarFails(t *testing.T) {
-	withTiers(t, cache.TieredConfig{Failures: 3, Pause: time.Minute}, func(s *tiers) {
+	withTiers(t, cache.TieredConfig{NearLife: 30 * time.Second, Failures: 3, Pause: time.Minute}, func(s *tiers) {
 		s.set(s.tiered, 1, 1)
 		s.set(s.far, 9, 9)
 		s.faulty.Inject(cachetest.Faults{Errors: 1})
@@ -243,6 +245,12 @@ func (s slowReader) Get(ctx context.Context, key cache.Key) (*cache.Entry, bool,
 	return e, ok, err
 }
 
+func (s slowReader) Search(ctx context.Context, q *cache.Query) ([]cache.Match, error) {
+	found, err := s.Memory.Search(ctx, q)
+	time.Sleep(100 * time.Millisecond)
+	return found, err
+}
+
 func TestTieredKeepsNothingThatWasOvertaken(t *testing.T) {
 	for name, overtake := range map[string]func(*tiers){
 		"by a deletion": func(s *tiers) {
@@ -257,22 +265,32 @@ func TestTieredKeepsNothingThatWasOvertaken(t *testing.T) {
 			}
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				far := newMemory(t, 0)
-				s := &tiers{T: t, far: far, tiered: newTiered(t, slowReader{far}, cache.TieredConfig{})}
-				s.set(far, 1, 1)
-				go func() { _, _, _ = s.tiered.Get(t.Context(), number(1)) }()
-				time.Sleep(50 * time.Millisecond)
-				overtake(s)
-				time.Sleep(time.Second)
-				want := uint64(0)
-				if name == "by a replacement" {
-					want = 2
-				}
-				s.gets(1, want)
+		for _, searched := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, searched %v", name, searched), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					far := newMemory(t, 0)
+					s := &tiers{T: t, far: far, tiered: newTiered(t, slowReader{far}, cache.TieredConfig{})}
+					e := numbered(1, 8, time.Hour)
+					e.Group, e.Vector = number(7), []float32{1}
+					if err := far.Set(t.Context(), e); err != nil {
+						t.Fatal(err)
+					}
+					if read := s.tiered.Search; searched {
+						go func() { _, _ = read(t.Context(), &cache.Query{Group: e.Group, Vector: e.Vector, Threshold: 0.9}) }()
+					} else {
+						go func() { _, _, _ = s.tiered.Get(t.Context(), e.Key) }()
+					}
+					time.Sleep(50 * time.Millisecond)
+					overtake(s)
+					time.Sleep(time.Second)
+					want := uint64(0)
+					if name == "by a replacement" {
+						want = 2
+					}
+					s.gets(1, want)
+				})
 			})
-		})
+		}
 	}
 }
 
@@ -294,6 +312,50 @@ func TestTieredHearsOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.gets(1, 0)
+	})
+}
+
+// slowWriter writes at once, and returns later.
+type slowWriter struct{ process }
+
+func (s slowWriter) Set(ctx context.Context, e *cache.Entry) error {
+	err := s.process.Set(ctx, e)
+	time.Sleep(100 * time.Millisecond)
+	return err
+}
+
+func TestTieredKeepsNothingThatOthersReplacedMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(t)
+		s := &tiers{T: t, tiered: newTiered(t, slowWriter{newProcess(server)}, cache.TieredConfig{})}
+		synctest.Wait()
+		e := numbered(1, 8, time.Hour)
+		go func() {
+			if err := s.tiered.Set(t.Context(), e); err != nil {
+				t.Error(err)
+			}
+		}()
+		time.Sleep(50 * time.Millisecond)
+		s.set(server, 1, 2)
+		time.Sleep(time.Second)
+		s.gets(1, 2)
+	})
+}
+
+func TestTieredTriesOnceAfterThePause(t *testing.T) {
+	withTiers(t, cache.TieredConfig{Failures: 1, Pause: time.Minute, Timeout: time.Second}, func(s *tiers) {
+		s.faulty.Inject(cachetest.Faults{Delays: 1, Delay: time.Hour})
+		s.gets(1, 0)
+		time.Sleep(time.Minute)
+		before := s.faulty.Calls()
+		var wg sync.WaitGroup
+		for range 5 {
+			wg.Go(func() { s.gets(1, 0) })
+		}
+		wg.Wait()
+		if n := s.faulty.Calls() - before; n != 1 {
+			s.Errorf("%d try", n)
+		}
 	})
 }
 

@@ -34,7 +34,7 @@ var layers = []layer{
 	{"internal/schema", []string{"internal/jsonx"}, nil},
 	{"internal/fetch", nil, nil},
 	{"internal/gcpauth", nil, []string{authTypes + "/...", oauth2}},
-	{"cache", nil, []string{ristretto}},
+	{"cache", []string{"internal/vector"}, []string{ristretto}},
 	{"cache/cachetest", []string{"cache"}, nil},
 	{"config", []string{"internal/jsonx", "internal/near"}, nil},
 	{"catalog", []string{"config", "internal/jsonx", "internal/near"}, nil},

@@ -15,15 +15,15 @@ const (
 // length r of what is left, the residual Nw with N = 1 - B'B. For a query q with
 // v = q - mu,
 //
-//	q·x = mu·x + (q·mu - mu·mu) + v·w
-//	v·w = Bv·Bw + v·Nw, and v·Nw <= |Nv| |Nw|
+//	q·x = v·w + mu·x + (q·mu - mu·mu)
+//	v·w = Bv·Bw + Nv·Nw <= Bv·Bw + |Nv| |Nw|
 //
 // the latter by Cauchy and Schwarz, which bounds the similarity from above whatever
 // mu and B are. Training makes the bound close, and nothing else depends on it.
 //
 // The bound covers all roundings too. B is not quite orthonormal: with
 // d = |BB' - 1|, measured, N - N² = B'(1 - BB')B is at most d(1+d), so that
-// v·Nw <= |Nv| |Nw| + d(1+d)|v||w| and |Nw|² <= |w|² - |Bw|² + d(1+d)|w|².
+// Nv·Nw differs from v·Nw by d(1+d)|v||w| at most, and |Nw|² <= |w|² - |Bw|²|w|².
 // Coordinates are computed in float32 and are off by drift in total, see below.
 // The rest is computed in float64, whose roundings are of the size 1e-13 and
 // vanish in slack.

@@ -25,6 +25,12 @@ func anyBasis(rng *rand.Rand, dim int, offset, bend, scale float64) *basis {
 	for k := range sketchDims {
 		axpy(b.direction(k), random(rng, dim), float32(bend))
 	}
+	b.seal(skew(b))
+	return b
+}
+
+// skew returns how far the directions are from being orthonormal.
+func skew(b *basis) float64 {
 	var off float64
 	for k := range sketchDims {
 		for j := range sketchDims {
@@ -35,8 +41,7 @@ func anyBasis(rng *rand.Rand, dim int, offset, bend, scale float64) *basis {
 			off += d * d
 		}
 	}
-	b.seal(math.Sqrt(off))
-	return b
+	return math.Sqrt(off)
 }
 
 // inSpan returns a vector that directions of axes have all of.
@@ -158,6 +163,24 @@ func TestBoundsAreClose(t *testing.T) {
 			if masks[0] != 0 {
 				t.Fatal("a row stays that is 0.03 below the threshold")
 			}
+		}
+	}
+}
+
+// TestTrainingMeasuresItsDirections compares what bounds count on with what the
+// directions are, where rows differ in all dimensions and where they do not.
+func TestTrainingMeasuresItsDirections(t *testing.T) {
+	for name, w := range map[string]world{"uniform": uniform, "one": one, "sparse": sparse} {
+		rng := rand.New(rand.NewPCG(16, 17))
+		draw, x := w(rng, 200), small(200, 32)
+		for range 1000 {
+			x.Add(draw())
+		}
+		b := x.keep.now.basis
+		want := b.loose
+		d := skew(b)
+		if b.seal(d); b.loose < want*0.999999 || b.loose > want*1.000001 || d > 1e-5 {
+			t.Errorf("%s: bounds count on %v, directions are off by %v", name, want, d)
 		}
 	}
 }

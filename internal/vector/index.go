@@ -1,5 +1,22 @@
 // Package vector finds the stored vectors that are similar to another one. It
 // finds all of them, always: nothing is approximate.
+//
+// # How
+//
+// A few vectors are compared one by one. From about a thousand on, each has a
+// sketch of 72 bytes beside it, from which follows how similar it can be at most.
+// A search reads all sketches, and only the vectors that these leave, which is
+// mostly those that it finds. Memory is what bounds it: 72 bytes a vector to read
+// instead of 3072, at 768 dimensions.
+//
+// Whether sketches are good or not, a search returns the same; see type basis for
+// the proof. How good they are is a matter of training, which Add does a little of;
+// see type keeper.
+//
+// # Machines
+//
+// The loops are in assembly for amd64 with AVX2 and FMA, and in Go for all other
+// machines, and with the build tag purego. All return the same bits.
 package vector
 
 import (
@@ -31,6 +48,14 @@ type Index struct {
 // New returns an empty index for vectors of dim numbers.
 func New(dim int) *Index {
 	return &Index{rows: rows{dim: max(dim, 0)}, keep: keeper{start: sketchStart}}
+}
+
+// NewShared returns an empty index that keeps the vectors that are added, and not
+// copies of them: they must not change while they are in.
+func NewShared(dim int) *Index {
+	x := New(dim)
+	x.rows.shared = true
+	return x
 }
 
 // Add stores a copy of v and returns the id of its row. It refuses a vector of
@@ -101,7 +126,7 @@ func (x *Index) Bytes() int64 {
 func (x *Index) Close() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.rows = rows{dim: x.rows.dim}
+	x.rows.clear()
 	x.keep.reset()
 }
 

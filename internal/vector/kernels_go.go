@@ -9,19 +9,19 @@ import "encoding/binary"
 func dot64Go(a, b []float32) float64 {
 	b = b[:min(len(a), len(b))]
 	a = a[:len(b)]
-	var s [8]float64
+	var s0, s1, s2, s3, s4, s5, s6, s7 float64
 	for len(a) >= 8 && len(b) >= 8 {
-		s[0] += float64(a[0]) * float64(b[0])
-		s[1] += float64(a[1]) * float64(b[1])
-		s[2] += float64(a[2]) * float64(b[2])
-		s[3] += float64(a[3]) * float64(b[3])
-		s[4] += float64(a[4]) * float64(b[4])
-		s[5] += float64(a[5]) * float64(b[5])
-		s[6] += float64(a[6]) * float64(b[6])
-		s[7] += float64(a[7]) * float64(b[7])
+		s0 += float64(a[0]) * float64(b[0])
+		s1 += float64(a[1]) * float64(b[1])
+		s2 += float64(a[2]) * float64(b[2])
+		s3 += float64(a[3]) * float64(b[3])
+		s4 += float64(a[4]) * float64(b[4])
+		s5 += float64(a[5]) * float64(b[5])
+		s6 += float64(a[6]) * float64(b[6])
+		s7 += float64(a[7]) * float64(b[7])
 		a, b = a[8:], b[8:]
 	}
-	sum := (s[0] + s[4] + (s[2] + s[6])) + (s[1] + s[5] + (s[3] + s[7]))
+	sum := (s0 + s4 + (s2 + s6)) + (s1 + s5 + (s3 + s7))
 	for i := range a {
 		sum += float64(a[i]) * float64(b[i])
 	}

@@ -14,17 +14,19 @@ const (
 // rows stores vectors by id. The zero value with a dimension is ready.
 type rows struct {
 	dim    int
+	shared bool // each row is the vector that was added, and no copy
 	live   int
 	n      uint32      // ids given out so far, freed ones too
 	chunks [][]float32 // nil when no row of it is left
 	alive  []uint64    // a bit per id
 	free   []uint32    // ids to give out again
 	spare  []float32   // a chunk of many rows, kept for the next one
+	held   int         // numbers that all chunks have room for
 }
 
 // place returns the chunk of an id, its first number, and how many rows the chunk has.
 func (r *rows) place(id uint32) (chunk, at, size int) {
-	if id < single {
+	if r.shared || id < single {
 		return int(id), 0, 1
 	}
 	id -= single
@@ -54,10 +56,15 @@ func (r *rows) add(v []float32) (uint32, bool) {
 	if chunk == len(r.chunks) {
 		r.chunks = append(r.chunks, nil)
 	}
-	if r.chunks[chunk] == nil {
+	switch {
+	case r.shared:
+		r.chunks[chunk] = v
+	case r.chunks[chunk] == nil:
 		r.chunks[chunk] = r.chunk(size)
+		fallthrough
+	default:
+		copy(r.chunks[chunk][at:], v)
 	}
-	copy(r.chunks[chunk][at:], v)
 	r.alive[id/64] |= 1 << (id % 64)
 	r.live++
 	return id, true
@@ -88,6 +95,7 @@ func (r *rows) chunk(size int) []float32 {
 		r.spare = nil
 		return c
 	}
+	r.held += size * r.dim
 	return make([]float32, size*r.dim)
 }
 
@@ -101,22 +109,29 @@ func (r *rows) remove(id uint32) bool {
 	r.free = append(r.free, id)
 	r.live--
 	chunk, _, size := r.place(id)
-	if size == 1 {
-		r.chunks[chunk] = nil
-	} else if uint32(r.alive[id/64]>>(id%64/chunkRows*chunkRows)) == 0 {
+	switch {
+	case size == 1:
+		if r.chunks[chunk] = nil; !r.shared {
+			r.held -= r.dim
+		}
+	case uint32(r.alive[id/64]>>(id%64/chunkRows*chunkRows)) == 0:
+		r.held -= len(r.spare)
 		r.spare, r.chunks[chunk] = r.chunks[chunk], nil
 	}
 	if r.live == 0 {
-		*r = rows{dim: r.dim}
+		r.clear()
 	}
 	return true
 }
 
+// clear forgets all rows. It leaves alone what does not change, which is read
+// without a lock.
+func (r *rows) clear() {
+	r.live, r.n, r.held = 0, 0, 0
+	r.chunks, r.alive, r.free, r.spare = nil, nil, nil, nil
+}
+
 // bytes returns the memory of the rows.
 func (r *rows) bytes() int64 {
-	b := cap(r.chunks)*24 + cap(r.alive)*8 + cap(r.free)*4 + cap(r.spare)*4
-	for _, c := range r.chunks {
-		b += cap(c) * 4
-	}
-	return int64(b)
+	return int64(cap(r.chunks)*24 + cap(r.alive)*8 + cap(r.free)*4 + r.held*4)
 }

@@ -30,7 +30,7 @@ func uniform(rng *rand.Rand, dim int) func() []float32 {
 func clustered(rng *rand.Rand, dim int) func() []float32 { return around(rng, dim, 0, 0.6) }
 
 // templates are alike: most pairs have a cosine of 0.74 to 0.9.
-func templates(rng *rand.Rand, dim int) func() []float32 { return around(rng, dim, 1.7, 0.24) }
+func templates(rng *rand.Rand, dim int) func() []float32 { return around(rng, dim, 1.7, 0.61) }
 
 // around returns vectors near one of many centres, all of which share a part.
 func around(rng *rand.Rand, dim int, shared, spread float64) func() []float32 {
