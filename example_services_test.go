@@ -77,6 +77,6 @@ func ExampleRerankService_Create() {
 		fmt.Printf("%d %.2f %s\n", r.Index, r.RelevanceScore, r.Document.Text)
 	}
 	// Output:
-	// 1 0.83 Paris is the capital of France.
-	// 2 0.47 France has a capital.
+	// 1 0.97 Paris is the capital of France.
+	// 2 0.90 France has a capital.
 }
