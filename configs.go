@@ -25,8 +25,8 @@ func ParseConfig(data []byte) (*Config, error) { return config.Parse(data) }
 // queues.
 //
 // The calls of [CacheService] take no notice of configs, since a cached content is
-// where it was made: they go where the other options say. A config's cache member
-// has no effect in this version, which a [Warning] beside the answer says.
+// where it was made: they go where the other options say. For its
+// cache member see [WithCache].
 func WithConfig(c *Config) Option {
 	return option(func(s *pipeline.Settings) error {
 		if c == nil {

@@ -190,23 +190,14 @@ func TestConfigOtherCalls(t *testing.T) {
 			if len(meta.Attempts) != 2 || meta.Model != tt.want[1] || !bool(meta.Fallback) {
 				t.Errorf("%+v", meta)
 			}
-			if len(meta.Warnings) == 0 || meta.Warnings[len(meta.Warnings)-1].Param == "" || !warnsOfCache(meta) {
-				t.Errorf("warnings %+v", meta.Warnings)
+			if want := map[bool]gateway.CacheStatus{true: gateway.CacheDisabled, false: gateway.CacheMiss}[tt.name == "a count of tokens"]; meta.CacheStatus != want {
+				t.Errorf("the cache status is %s", meta.CacheStatus)
 			}
 			if d := gocmp.Diff(meta, seen.ends[0].Meta); d != "" {
 				t.Errorf("the answer's, and the observers'\n%s", d)
 			}
 		})
 	}
-}
-
-func warnsOfCache(m gateway.Meta) bool {
-	for _, w := range m.Warnings {
-		if w.Param == "config.cache" && w.Code == gateway.WarnUnsupported {
-			return true
-		}
-	}
-	return false
 }
 
 // TestConfigErrorsKeepTheirTrail sees to it that an error of a count tells of all

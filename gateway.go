@@ -105,6 +105,8 @@ type Client struct {
 	Files FilesService
 	// Batches runs files of requests.
 	Batches BatchesService
+	// ResponseCache looks at the answers that [WithCache] keeps.
+	ResponseCache ResponseCacheService
 
 	engine   *pipeline.Engine
 	platform *vertex.Provider
@@ -136,6 +138,7 @@ func New(opts ...ClientOption) (*Client, error) {
 	platform := vertex.New(cfg.platform)
 	engine := pipeline.New(slices.Concat([]Provider{platform}, cfg.direct(), cfg.providers)...)
 	engine.AddGuards(cfg.guards)
+	engine.SetCache(cfg.cache)
 	err := errors.Join(cfg.addCredentials(engine.Sources()), engine.CheckPlan(cfg.settings.Plan))
 	if cfg.settings.Catalog != nil {
 		err = errors.Join(err, engine.CheckCatalog(cfg.settings.Catalog))
@@ -154,6 +157,7 @@ func newClient(shared *Client, settings *pipeline.Settings) *Client {
 	}
 	c.Chat.Completions.client, c.Messages.client, c.Embeddings.client, c.Caches.client = c, c, c, c
 	c.Prompts.client, c.Prompts.Completions.client, c.Completions.client = c, c, c
+	c.ResponseCache.client = c
 	c.Images.client, c.Audio.Speech.client, c.Rerank.client = c, c, c
 	c.Files.client, c.Batches.client = c, c
 	return c
@@ -221,6 +225,7 @@ type clientConfig struct {
 	providers   []Provider
 	prompts     PromptLibrary
 	guards      []Guard
+	cache       pipeline.Cache
 }
 
 // option sets a setting that clients and calls share.

@@ -47,6 +47,10 @@ func WithMaxBodyBytes(n int64) HandlerOption {
 // Of Anthropic: POST /v1/messages, whole and streamed, and
 // POST /v1/messages/count_tokens, with errors in the form that its clients read.
 //
+// With a response cache, x-gateway-cache-force-refresh, x-gateway-cache-namespace and
+// x-gateway-debug are for it, and x-gateway-cache-status says in each answer what part
+// it had. Different API keys, and different tokens, never share answers.
+//
 // The x-gateway-* request headers choose provider, project, region, config and
 // compliance for a call; the response headers say what was done. A platform
 // token in Authorization is used only where neither the catalog entry nor the
@@ -120,6 +124,7 @@ func callSettings(o *front.Overrides) *pipeline.Settings {
 		Metadata: o.Metadata, Header: o.Header, RequestID: o.RequestID,
 		Timeouts: Timeouts{Total: o.Timeout},
 		ConfigID: o.ConfigID, Config: o.Config, Incoming: o.Incoming,
+		CacheNamespace: o.CacheNamespace, CacheRefresh: o.CacheRefresh, Debug: o.Debug, KeyID: o.KeyID,
 	}
 	if o.Token != "" {
 		s.FallbackToken = pipeline.NewStaticToken(o.Token)

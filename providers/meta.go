@@ -21,6 +21,8 @@ type Meta struct {
 	Warnings []Warning
 	// CacheStatus says what part the response cache had.
 	CacheStatus CacheStatus
+	// Cache says more of that part.
+	Cache CacheInfo
 	// Attempts is the trail of this answer, in order: requests, and targets that
 	// were passed over.
 	Attempts []Attempt
@@ -128,16 +130,4 @@ const (
 	WarnSignature     = "signature_missing"     // a lost thought signature was stood in for
 	WarnDroppedBlock  = "dropped_content"       // content the model must not see again
 	WarnSchemaChanged = "schema_changed"        // a JSON Schema keyword was rewritten
-)
-
-// CacheStatus is the part that the response cache had in an answer.
-type CacheStatus string
-
-// The cache statuses, with their words in logs.
-const (
-	CacheDisabled    CacheStatus = "disabled"     // Cache Disabled
-	CacheMiss        CacheStatus = "miss"         // Cache Miss
-	CacheRefreshed   CacheStatus = "refreshed"    // Cache Refreshed
-	CacheHit         CacheStatus = "hit"          // Cache Hit
-	CacheSemanticHit CacheStatus = "semantic-hit" // Cache Semantic Hit
 )

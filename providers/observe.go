@@ -48,7 +48,9 @@ type Record struct {
 	ResponseID, ResponseModel string
 	// FinishReason is the first choice's.
 	FinishReason string
-	// Usage is nil when the platform gave none.
+	// Usage is nil when the platform gave none. Of an answer from the response cache,
+	// or one that another call had made, it is what that cost then: Meta says which
+	// it is.
 	Usage *Usage
 	// FirstChunk is the time to the first chunk of a stream; 0 for a whole
 	// answer.

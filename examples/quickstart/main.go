@@ -1,5 +1,5 @@
 // Quickstart shows a chat, a stream with thoughts and a tool call over two
-// turns, and then what went over the wire.
+// turns, then what went over the wire, and the response cache.
 //
 //	go -C examples run ./quickstart
 //
@@ -65,7 +65,7 @@ func run(ctx context.Context, out io.Writer, getenv func(string) string) error {
 		}
 	}
 	d.wire(wire)
-	return nil
+	return d.cache(ctx)
 }
 
 // demo prints one conversation after the other.
@@ -174,6 +174,36 @@ func (d *demo) tools(ctx context.Context) error {
 			d.say("tool", result)
 			req.Messages = append(req.Messages, gateway.ToolMessage(call.ID, result))
 		}
+	}
+	return nil
+}
+
+// cache asks the same in several ways, and prints what part the response cache had.
+func (d *demo) cache(ctx context.Context) error {
+	d.title("5  The response cache")
+	// The default threshold is 0.95; the vectors of the emulator know letters alone.
+	cached, err := d.client.With(gateway.WithCache(gateway.Cache{Mode: gateway.CacheSemantic, Threshold: 0.8}))
+	if err != nil {
+		return err
+	}
+	for _, step := range []struct {
+		question string
+		opts     []gateway.RequestOption
+	}{
+		{"How do I feed my cat?", nil},
+		{"How do I feed my cat?", nil},
+		{"How can I feed my cat?", nil},
+		{"How do I feed my cat?", []gateway.RequestOption{gateway.WithCacheForceRefresh()}},
+		{"How do I feed my cat?", []gateway.RequestOption{gateway.WithDebug(false)}},
+	} {
+		answer, err := cached.Chat.Completions.Create(ctx, &gateway.ChatCompletionRequest{
+			Model:    d.model,
+			Messages: []gateway.Message{gateway.SystemMessage("You are terse."), gateway.UserMessage(step.question)},
+		}, step.opts...)
+		if err != nil {
+			return err
+		}
+		d.note("%-24s %-18s %d requests", step.question, answer.Meta.CacheStatus, len(answer.Meta.Attempts))
 	}
 	return nil
 }

@@ -19,6 +19,11 @@ func TestRun(t *testing.T) {
 		"get_weather answered",
 		`"thoughtSignature": "`,
 		":generateContent",
+		"How do I feed my cat?    Cache Miss         1 requests",
+		"How do I feed my cat?    Cache Hit          0 requests",
+		"How can I feed my cat?   Cache Semantic Hit 0 requests",
+		"How do I feed my cat?    Cache Refreshed    1 requests",
+		"How do I feed my cat?    Cache Disabled     1 requests",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, out.String())

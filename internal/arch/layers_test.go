@@ -51,13 +51,15 @@ var layers = []layer{
 	{"providers/vertex/vertextest", nil, nil},
 	{"providers/providertest", []string{"providers"}, []string{authTypes}},
 	{"internal/batch", []string{"providers", "internal/jsonx"}, nil},
-	{"internal/pipeline", []string{"providers", "catalog", "config", "internal/batch", "internal/gcpauth", "internal/routing"}, []string{authTypes, zap}},
+	{"internal/pipeline", []string{"providers", "catalog", "config", "internal/batch", "internal/gcpauth", "internal/routing", "cache", "internal/alike", "internal/answers", "internal/inflight"}, []string{authTypes, zap}},
+	{"internal/answers", []string{"providers", "cache", "internal/jsonx"}, nil},
+	{"internal/inflight", nil, nil},
 	{"internal/routing", []string{"providers"}, nil},
 	{"internal/messages", []string{"providers", "internal/jsonx"}, nil},
 	{"internal/completions", []string{"providers", "internal/jsonx"}, nil},
 	{"internal/front", []string{"providers", "catalog", "config", "internal/jsonx", "internal/messages", "internal/near", "internal/sse"}, nil},
 	{".", []string{
-		"catalog", "config", "providers", "providers/anthropic", "providers/google", "providers/openai", "providers/vertex", "internal/batch", "internal/completions", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline",
+		"cache", "catalog", "config", "providers", "providers/anthropic", "providers/google", "providers/openai", "providers/vertex", "internal/answers", "internal/batch", "internal/completions", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline",
 	}, []string{authTypes, oauth2, zap}},
 	{"internal/cosine", nil, nil},
 	{"cache/redis", []string{"cache", "internal/cosine"}, []string{"github.com/redis/rueidis"}},
@@ -69,7 +71,7 @@ var layers = []layer{
 	{"internal/testkit", nil, []string{"github.com/google/go-cmp/cmp"}},
 	{"internal/testkit/outcome", []string{"providers"}, nil},
 	{"internal/testkit/faultproxy", nil, nil},
-	{"examples/...", []string{".", "catalog", "prompts", "providers/...", "structured", "examples/..."}, []string{"..."}},
+	{"examples/...", []string{".", "catalog", "prompts", "providers/...", "structured", "examples/...", "cache"}, []string{"..."}},
 }
 
 // doors are packages of the standard library that only some directories may

@@ -73,6 +73,13 @@ type Overrides struct {
 	RequestID string
 	// Timeout bounds the whole call.
 	Timeout time.Duration
+	// CacheNamespace, CacheRefresh and Debug are for the response cache.
+	CacheNamespace string
+	CacheRefresh   bool
+	Debug          *bool
+	// KeyID is a digest of the gateway's API key that the client showed, empty
+	// where none is needed. It is the same in every process, and no key.
+	KeyID string
 }
 
 // Stream is a streamed answer. It belongs to the goroutine that serves the
@@ -237,10 +244,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c *call) serve() error {
 	rt := c.route
 	anthropic := rt != nil && rt.anthropic
-	var token string
+	var token, id string
 	if !c.inside {
 		var err error
-		if token, err = c.keys.admit(c.r.Header, anthropic); err != nil {
+		if token, id, err = c.keys.admit(c.r.Header, anthropic); err != nil {
 			return err
 		}
 	}
@@ -259,7 +266,7 @@ func (c *call) serve() error {
 	if err := c.readHeaders(); err != nil {
 		return err
 	}
-	c.o.Token, c.o.Incoming = token, c.r.Header
+	c.o.Token, c.o.Incoming, c.o.KeyID = token, c.r.Header, id
 	return rt.serve(c)
 }
 

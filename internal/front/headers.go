@@ -164,23 +164,23 @@ func cacheHeaders() []Header {
 	return []Header{
 		{
 			Name: "x-gateway-cache-force-refresh", Value: "true | false",
-			Does: "Makes the response cache fetch a new answer.",
-			Note: noCache, set: checkSwitch,
+			Does: "true has a new answer made and kept, in place of those in the response cache.",
+			Note: noCache, set: setRefresh,
 		},
 		{
 			Name: "x-gateway-cache-namespace", Value: "NAME",
-			Does: "Partitions the response cache.",
-			Note: noCache, set: checkPresent,
+			Does: "Partitions the response cache by this name alone, and by who asks: API keys and tokens never share answers.",
+			Note: noCache, set: setNamespace,
 		},
 		{
 			Name: "x-gateway-debug", Value: "true | false",
 			Does: "false keeps the call out of the response cache.",
-			Note: noCache, set: checkSwitch,
+			Note: noCache, set: setDebug,
 		},
 	}
 }
 
-const noCache = "No effect without a response cache."
+const noCache = "No effect where no config, client or target has a cache."
 
 // headerRules returns the table by canonical name.
 func headerRules() map[string]Header {

@@ -47,7 +47,7 @@ func TestHeadersBecomeOverrides(t *testing.T) {
 			[]string{"x-gateway-forward-headers", "anthropic-beta", "anthropic-beta", "a", "x-gateway-anthropic-beta", "b"},
 			Overrides{Header: http.Header{"Anthropic-Beta": {"a", "b"}}},
 		},
-		{"for the cache", []string{"x-gateway-debug", "false", "x-gateway-cache-force-refresh", "true", "x-gateway-cache-namespace", "ns"}, Overrides{}},
+		{"for the cache", []string{"x-gateway-debug", "false", "x-gateway-cache-force-refresh", "true", "x-gateway-cache-namespace", "ns"}, Overrides{Debug: new(false), CacheRefresh: true, CacheNamespace: "ns"}},
 		{"others are nobody's", []string{"x-other", "1", "traceparent", "00-1"}, Overrides{}},
 	}
 	for _, tt := range tests {

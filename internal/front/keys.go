@@ -3,6 +3,7 @@ package front
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"net/http"
 	"strings"
 )
@@ -37,26 +38,36 @@ func (k *keyring) match(key string) bool {
 // admit checks the API key and returns the platform token. A key that came as
 // Authorization, as the OpenAI clients send it, is never a token. Anthropic's
 // clients may send it as x-api-key.
-func (k *keyring) admit(in http.Header, anthropic bool) (token string, err error) {
+//
+// id is the digest of the key that let the client in.
+func (k *keyring) admit(in http.Header, anthropic bool) (token, id string, err error) {
 	token, err = bearer(in["Authorization"])
 	if !k.on {
-		return token, err
+		return token, "", err
 	}
 	isKey := k.match(token)
-	ok := isKey
-	if given, has := in[headerAnthropicKey]; has && anthropic {
-		ok = ok || len(given) == 1 && k.match(given[0])
+	ok, key := isKey, token
+	if given, has := in[headerAnthropicKey]; has && anthropic && !ok && len(given) == 1 {
+		ok, key = k.match(given[0]), given[0]
 	}
 	if given, has := in[headerAPIKey]; has {
-		ok = len(given) == 1 && k.match(given[0])
+		if ok = len(given) == 1 && k.match(given[0]); ok {
+			key = given[0]
+		}
 	}
 	switch {
 	case !ok:
-		return "", errUnauthorized(anthropic)
+		return "", "", errUnauthorized(anthropic)
 	case isKey:
-		return "", nil
+		return "", keyID(key), nil
 	}
-	return token, err
+	return token, keyID(key), err
+}
+
+// keyID returns half of a key's digest: enough that no two keys share one.
+func keyID(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:sha256.Size/2])
 }
 
 // bearer returns the token of an Authorization header. A bare "Bearer" is what

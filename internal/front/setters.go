@@ -17,6 +17,7 @@ const (
 	maxWord          = 128 // bytes of an id or a name
 	maxMetadataValue = 128 // characters
 	maxBetaFeatures  = 512 // bytes
+	maxNamespace     = 256 // bytes
 	maxTimeout       = math.MaxInt64 / int64(time.Millisecond)
 )
 
@@ -53,7 +54,7 @@ func setConfig(o *Overrides, _ http.Header, value string) string {
 }
 
 func setStrict(o *Overrides, _ http.Header, value string) string {
-	if problem := checkSwitch(o, nil, value); problem != "" {
+	if problem := checkSwitch(value); problem != "" {
 		return problem
 	}
 	o.Strict = new(value == "true")
@@ -188,18 +189,31 @@ func isKept(name string) bool {
 	}, name)
 }
 
-// checkSwitch accepts what has no effect.
-func checkSwitch(_ *Overrides, _ http.Header, value string) string {
+func checkSwitch(value string) string {
 	if value != "true" && value != "false" {
 		return "must be true or false"
 	}
 	return ""
 }
 
-func checkPresent(_ *Overrides, _ http.Header, value string) string {
-	if value == "" {
+func setRefresh(o *Overrides, _ http.Header, value string) string {
+	o.CacheRefresh = value == "true"
+	return checkSwitch(value)
+}
+
+func setDebug(o *Overrides, _ http.Header, value string) string {
+	o.Debug = new(value == "true")
+	return checkSwitch(value)
+}
+
+func setNamespace(o *Overrides, _ http.Header, value string) string {
+	switch {
+	case value == "":
 		return "must not be empty"
+	case len(value) > maxNamespace:
+		return "must be at most 256 bytes"
 	}
+	o.CacheNamespace = value
 	return ""
 }
 

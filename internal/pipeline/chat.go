@@ -16,10 +16,12 @@ func (e *Engine) Chat(ctx context.Context, client, call *Settings, req *provider
 	ctx = rec.start(ctx)
 	out, err := e.guardedChat(ctx, rec, client, call, req)
 	if err != nil {
+		rec.drop()
 		err = rec.fail(err)
 		rec.end()
 		return nil, err
 	}
+	rec.settled()
 	rec.answer(out)
 	rec.verdicts()
 	out.Meta = rec.record.Meta
@@ -39,10 +41,13 @@ func (e *Engine) chat(ctx context.Context, rec *recorder, client, call *Settings
 		if err := e.check(req); err != nil {
 			return nil, err
 		}
-		return planned(ctx, e, rec, client, call, plan, chatRequest(req, e.completed(rec, plan)))
+		return planned(ctx, e, rec, client, call, plan, e.chatRequest(rec, plan, req))
 	}
 	if err := e.prepare(ctx, rec, client, call, req); err != nil {
 		return nil, err
+	}
+	if p := e.placeOf(&rec.spot, rec, client, call, cacheOf(client, call, nil), &rec.route, rec.strict); p != nil {
+		return p.completion(ctx, req)
 	}
 	return rec.route.provider.ChatCompletion(ctx, &rec.route.target, req)
 }
@@ -93,6 +98,7 @@ func (e *Engine) ChatStream(ctx context.Context, client, call *Settings, req *pr
 	ctx = rec.start(ctx)
 	s, err := e.chatStream(ctx, rec, client, call, req)
 	if err != nil {
+		rec.drop()
 		err = rec.fail(err)
 		rec.end()
 		return nil, err
@@ -121,12 +127,13 @@ func (e *Engine) openStream(ctx context.Context, rec *recorder, client, call *Se
 		if err := e.check(req); err != nil {
 			return opened{}, err
 		}
-		op := chatRequest(req, e.beginner(rec, plan))
-		op.stream = true
-		return planned(ctx, e, rec, client, call, plan, op)
+		return planned(ctx, e, rec, client, call, plan, e.streamRequest(rec, plan, req))
 	}
 	if err := e.prepare(ctx, rec, client, call, req); err != nil {
 		return opened{}, err
+	}
+	if p := e.placeOf(&rec.spot, rec, client, call, cacheOf(client, call, nil), &rec.route, rec.strict); p != nil {
+		return p.begin(ctx, req)
 	}
 	return begin(ctx, &rec.route, req, false)
 }
@@ -235,12 +242,28 @@ func (s *Stream) next() (*providers.ChatCompletionChunk, error) {
 	if s.first = nil; chunk == nil {
 		var err error
 		if chunk, err = s.reader.Recv(); err != nil {
+			if isEnd(err) {
+				s.keep()
+			}
 			err = s.end(err)
 			_ = s.release() // the caller need not, once the stream has ended
 			return nil, err
 		}
 	}
 	return chunk, s.note(chunk)
+}
+
+// keep keeps the answer of a stream that has ended as a whole.
+func (s *Stream) keep() {
+	if s.rec.waiting == nil {
+		return
+	}
+	reason, fault := s.rec.settle()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.rec.kept(reason, fault)
+	}
 }
 
 // ended returns how the stream ended, or nil.

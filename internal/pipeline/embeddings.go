@@ -15,10 +15,12 @@ func (e *Engine) Embeddings(ctx context.Context, client, call *Settings, req *pr
 	ctx = rec.start(ctx)
 	out, err := e.embeddings(ctx, rec, client, call, req)
 	if err != nil {
+		rec.drop()
 		err = rec.fail(err)
 		rec.end()
 		return nil, err
 	}
+	rec.settled()
 	rec.vectors(out)
 	out.Meta = rec.record.Meta
 	out.EncodingFormat = req.EncodingFormat
@@ -45,7 +47,9 @@ func (e *Engine) embeddings(ctx context.Context, rec *recorder, client, call *Se
 		return nil, err
 	}
 	if plan != nil {
-		return planned(ctx, e, rec, client, call, plan, embeddingRequest(req, progress))
+		op := embeddingRequest(req, progress)
+		op.share = shareEmbedding
+		return planned(ctx, e, rec, client, call, plan, op)
 	}
 	if err := e.resolve(ctx, client, call, req.Model, &rec.route); err != nil {
 		return nil, err
@@ -53,7 +57,20 @@ func (e *Engine) embeddings(ctx context.Context, rec *recorder, client, call *Se
 	rec.route.target.Labels = labels(client, call, rec.record.Metadata)
 	rec.route.target.Progress = progress
 	rec.routed()
+	if p := e.placeOf(&rec.spot, rec, client, call, cacheOf(client, call, nil), &rec.route, rec.strict); p != nil {
+		out, _, err := shareEmbedding(ctx, p, req, func(ctx context.Context, p *place, req *providers.EmbeddingRequest) (*providers.EmbeddingResponse, error) {
+			return embed(ctx, p.at, req)
+		})
+		return out, err
+	}
 	return embed(ctx, &rec.route, req)
+}
+
+// shareEmbedding answers from the cache, or asks. Who is told of the progress is
+// told on the goroutine of the call, so that such a call shares with nobody.
+func shareEmbedding(ctx context.Context, p *place, req *providers.EmbeddingRequest, ask asker[*providers.EmbeddingRequest, *providers.EmbeddingResponse]) (*providers.EmbeddingResponse, bool, error) {
+	p.inline = p.call.Progress != nil || p.client.Progress != nil
+	return through(ctx, p, &embeddingKind, req, ask)
 }
 
 // embeddingRequest is a call for embeddings that a plan sends.

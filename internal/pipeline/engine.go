@@ -23,6 +23,7 @@ type Engine struct {
 	router    *routing.Router
 	plans     sync.Map                    // of *Plan, by the id of the config
 	guards    map[string]*providers.Guard // that configs name
+	cache     responses
 	closed    atomic.Bool
 }
 
@@ -143,7 +144,7 @@ func (e *Engine) Close() error {
 	if e.closed.Swap(true) {
 		return nil
 	}
-	errs := []error{e.sources.Close()}
+	errs := []error{e.sources.Close(), e.cache.close()}
 	for _, p := range e.providers {
 		if c, ok := p.(io.Closer); ok {
 			errs = append(errs, c.Close())

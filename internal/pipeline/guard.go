@@ -282,7 +282,7 @@ func (g *targetGuards) panel(t *routing.Try) *panel {
 }
 
 // request has the target's own request judged.
-func (g *targetGuards) request(ctx context.Context, p *panel, t *routing.Try, req *providers.ChatCompletionRequest) (*providers.ChatCompletionRequest, error) {
+func (g *targetGuards) request(ctx context.Context, t *routing.Try, req *providers.ChatCompletionRequest) (*providers.ChatCompletionRequest, error) {
 	l, _ := t.Leaf.Value.(*leaf)
 	g.mu.Lock()
 	sent := g.sent[l]
@@ -290,7 +290,7 @@ func (g *targetGuards) request(ctx context.Context, p *panel, t *routing.Try, re
 	if sent != nil {
 		return sent, nil
 	}
-	out, err := p.request(ctx, req)
+	out, err := g.panel(t).request(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -301,53 +301,6 @@ func (g *targetGuards) request(ctx context.Context, p *panel, t *routing.Try, re
 	defer g.mu.Unlock()
 	g.sent[l] = out
 	return out, nil
-}
-
-type askChat[T any] = func(context.Context, *route, *providers.ChatCompletionRequest, *routing.Try) (T, error)
-
-// completed asks a target of the plan for a whole answer.
-func (e *Engine) completed(rec *recorder, plan *Plan) askChat[*providers.ChatCompletion] {
-	if len(plan.guards) == 0 {
-		return completed
-	}
-	guards := e.targetGuards(rec)
-	return func(ctx context.Context, at *route, req *providers.ChatCompletionRequest, t *routing.Try) (*providers.ChatCompletion, error) {
-		p := guards.panel(t)
-		req, err := guards.request(ctx, p, t, req)
-		if err != nil {
-			return nil, err
-		}
-		out, err := completed(ctx, at, req, t)
-		if err != nil {
-			return nil, err
-		}
-		return p.answer(ctx, req, out)
-	}
-}
-
-// beginner asks a target of the plan for a stream.
-func (e *Engine) beginner(rec *recorder, plan *Plan) askChat[opened] {
-	ask := atOnce
-	if plan.again {
-		ask = heldBack
-	}
-	if len(plan.guards) == 0 {
-		return ask
-	}
-	guards := e.targetGuards(rec)
-	return func(ctx context.Context, at *route, req *providers.ChatCompletionRequest, t *routing.Try) (opened, error) {
-		p := guards.panel(t)
-		req, err := guards.request(ctx, p, t, req)
-		if err != nil {
-			return opened{}, err
-		}
-		o, err := ask(ctx, at, req, t)
-		if err != nil {
-			return opened{}, err
-		}
-		o, _, err = p.stream(ctx, req, o)
-		return o, err
-	}
 }
 
 // AddGuards adds guards that configs name, before the engine is used.

@@ -96,6 +96,7 @@ func (p *panel) unjudged(err error) {
 type fold struct {
 	answer providers.Accumulator
 	size   int
+	tokens int64 // that were used, as far as that was told
 	err    error // why there is no whole answer
 }
 
@@ -110,6 +111,7 @@ func (f *fold) add(c *providers.ChatCompletionChunk) {
 	own := *c
 	if own.Usage != nil {
 		own.Usage = new(*own.Usage) // the other is projected
+		f.tokens = own.Usage.TotalTokens
 	}
 	f.err = f.answer.Add(&own)
 }

@@ -21,6 +21,8 @@ type Plan struct {
 	again bool
 	// counts says that a target has a limit on tokens, so that calls are weighed.
 	counts bool
+	// caches says that a target has a cache.
+	caches bool
 	// scope parts the health and the use of the targets from those of other plans.
 	scope string
 	// guards are the names of the guards that targets name.
@@ -89,12 +91,7 @@ func (p *Plan) node(t *config.Target, above config.Settings) *routing.Node {
 func (p *Plan) leaf(t *config.Target, s config.Settings) *routing.Node {
 	l := &leaf{settings: s}
 	l.model, l.changes = paramsOf(&s)
-	if s.Cache != nil {
-		l.warnings = []providers.Warning{{
-			Code: providers.WarnUnsupported, Param: "config.cache",
-			Message: "this version keeps no answers: the request went to the model",
-		}}
-	}
+	p.caches = p.caches || s.Cache != nil
 	n := &routing.Node{Name: t.Name, Key: p.scope + identity(&s), Value: l}
 	if r := s.Retry; r != nil {
 		n.Retry = routing.Policy{Attempts: r.Attempts, OnStatus: r.OnStatusCodes, IgnoreRetryAfter: !r.HonorsRetryAfter()}

@@ -25,6 +25,12 @@ type request[Q, T any] struct {
 	decode func([]byte) (Q, string, error) // the changed request and its model
 	rename func(req Q, model string) Q     // the request for another model
 	ask    func(ctx context.Context, at *route, req Q, t *routing.Try) (T, error)
+	// before judges the target's own request, after its answer; nil ones don't.
+	before func(ctx context.Context, t *routing.Try, req Q) (Q, error)
+	after  func(ctx context.Context, t *routing.Try, req Q, out T) (T, error)
+	// share answers from the cache, or asks; nil for an operation without one. It
+	// reports whether it asked.
+	share func(ctx context.Context, p *place, req Q, ask asker[Q, T]) (T, bool, error)
 }
 
 // flight is a call on its way through a plan. It is one piece, so that planning
@@ -67,7 +73,11 @@ func planned[Q, T any](ctx context.Context, e *Engine, rec *recorder, client, ca
 		ctx = limited
 	}
 	rec.planned = true
-	out, err := routing.Run(ctx, e.router, p.tree, &f.walk, &rec.record.Meta.Attempts, f.try)
+	var ahead routing.Ahead[landed[T]]
+	if op.share != nil && (p.caches || call.Cache != nil || client.Cache != nil) {
+		ahead = f.ahead
+	}
+	out, err := routing.RunAhead(ctx, e.router, p.tree, &f.walk, &rec.record.Meta.Attempts, ahead, f.try)
 	rec.walked(&f.walk, err == nil)
 	if err != nil {
 		rec.asked()
@@ -81,6 +91,9 @@ func planned[Q, T any](ctx context.Context, e *Engine, rec *recorder, client, ca
 
 // try asks one target. It is called from two goroutines when a request is hedged.
 func (f *flight[Q, T]) try(ctx context.Context, t *routing.Try) (landed[T], error) {
+	if r, ok := t.Carry.(*readied[Q]); ok {
+		return f.detached(ctx, t, r)
+	}
 	var out landed[T]
 	if f.stream {
 		ctx = f.ctx // a stream goes on after its target was found
@@ -101,7 +114,14 @@ func (f *flight[Q, T]) try(ctx context.Context, t *routing.Try) (landed[T], erro
 	to := &out.route.target
 	to.Labels = labels(f.client, &own, f.rec.record.Metadata)
 	t.Attempt.Provider, t.Attempt.Slug, t.Attempt.Model = to.Provider, to.Slug, to.Model
-	out.value, err = f.ask(ctx, out.route, req, t)
+	if f.before != nil {
+		if req, err = f.before(ctx, t, req); err != nil {
+			return out, err
+		}
+	}
+	if out.value, err = f.ask(ctx, out.route, req, t); err == nil && f.after != nil {
+		out.value, err = f.after(ctx, t, req, out.value)
+	}
 	return out, err
 }
 

@@ -25,6 +25,9 @@ type recorder struct {
 	strict    bool      // what the answer is projected to
 	planned   bool      // a plan keeps the trail
 	begun     bool      // a stream has given something out
+	spot      place     // of a call without a plan
+	spared    bool      // no request was made for the call
+	waiting   *pending  // what the cache may keep of it
 	guards    *guardLog // nil when there are none
 }
 
@@ -175,7 +178,7 @@ func (r *recorder) usage(u *providers.Usage) {
 // attempt adds the request to the trail.
 func (r *recorder) attempt(err *providers.Error) {
 	m := &r.record.Meta
-	if m.Provider == "" || r.planned {
+	if m.Provider == "" || r.planned || r.spared {
 		return
 	}
 	a := providers.Attempt{
@@ -197,7 +200,7 @@ func (r *recorder) fail(err error) error {
 		e.Provider = r.record.Meta.Provider
 	}
 	switch m := &r.record.Meta; {
-	case r.planned && !r.begun: // the trail says it
+	case r.planned && !r.begun, r.spared: // the trail says it
 	case e.Code == providers.ErrGuardDenied: // the target did well
 	case len(m.Attempts) > 0 && e.Code != providers.ErrCanceled: // broken on the way
 		m.Attempts = slices.Clone(m.Attempts) // the first chunk shares them
@@ -281,7 +284,7 @@ func (r *recorder) log() {
 		zap.String("request_id", rec.ID), zap.String("operation", rec.Operation),
 		zap.String("provider", rec.Meta.Provider), zap.String("slug", rec.Meta.Slug),
 		zap.String("model", first(rec.Meta.Model, rec.Model)), zap.Bool("stream", rec.Stream),
-		zap.Duration("duration", rec.Duration), zap.String("cache_status", string(rec.Meta.CacheStatus)),
+		zap.Duration("duration", rec.Duration), zap.Stringer("cache_status", rec.Meta.CacheStatus),
 		zap.Stringer("retry_status", rec.Meta.Retry), zap.Stringer("fallback_status", rec.Meta.Fallback),
 		zap.Stringer("loadbalance_status", rec.Meta.LoadBalance),
 		zap.String("finish_reason", rec.FinishReason), zap.Int("warnings", len(rec.Meta.Warnings)),
@@ -292,6 +295,9 @@ func (r *recorder) log() {
 	if u := rec.Usage; u != nil {
 		fields = append(fields, zap.Int64("prompt_tokens", u.PromptTokens),
 			zap.Int64("completion_tokens", u.CompletionTokens), zap.Int64("total_tokens", u.TotalTokens))
+	}
+	if err := rec.Meta.Cache.Err; err != nil {
+		fields = append(fields, zap.NamedError("cache_error", err))
 	}
 	if names := r.denied(); len(names) > 0 {
 		fields = append(fields, zap.Strings("guards_denied", names))

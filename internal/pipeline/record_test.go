@@ -226,7 +226,7 @@ func TestLogEntries(t *testing.T) {
 			got := all[0].ContextMap()
 			maps.Copy(tt.fields, map[string]any{
 				"request_id": "id", "operation": "chat", "provider": "fake", "slug": "vx", "model": "m", "stream": false,
-				"cache_status": "disabled", "retry_status": "Not Triggered", "fallback_status": "Disabled", "loadbalance_status": "Disabled", "warnings": int64(0),
+				"cache_status": "Cache Disabled", "retry_status": "Not Triggered", "fallback_status": "Disabled", "loadbalance_status": "Disabled", "warnings": int64(0),
 			})
 			delete(got, "duration")
 			wantEqual(t, tt.fields, got)

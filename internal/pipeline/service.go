@@ -22,6 +22,7 @@ type service[Q, T any] struct {
 	ask       func(ctx context.Context, at *route, req Q) (T, error)
 	meta      func(T) *providers.Meta
 	usage     func(T) *providers.Usage // nil when the answer tells none
+	kept      *kind[Q, T]              // how answers are kept; nil keeps none
 }
 
 // serve runs a call as record(resolve(ask)), through the plan where there is one.
@@ -30,10 +31,12 @@ func serve[Q, T any](ctx context.Context, e *Engine, client, call *Settings, s *
 	rec := newRecorder(client, call, s.operation, s.model, userMetadata(s.user))
 	ctx = rec.start(ctx)
 	if out, err = asked(ctx, e, rec, client, call, s); err != nil {
+		rec.drop()
 		err = rec.fail(err)
 		rec.end()
 		return out, false, err
 	}
+	rec.settled()
 	meta := s.meta(out)
 	rec.warnings(meta.Warnings)
 	rec.record.ResponseModel = rec.route.target.Model
@@ -63,13 +66,19 @@ func asked[Q, T any](ctx context.Context, e *Engine, rec *recorder, client, call
 	}
 	rec.route.target.Labels = labels(client, call, rec.record.Metadata)
 	rec.routed()
+	if s.kept != nil {
+		if p := e.placeOf(&rec.spot, rec, client, call, cacheOf(client, call, nil), &rec.route, rec.strict); p != nil {
+			out, _, err := through(ctx, p, s.kept, s.req, func(ctx context.Context, p *place, req Q) (T, error) { return s.ask(ctx, p.at, req) })
+			return out, err
+		}
+	}
 	return s.ask(ctx, &rec.route, s.req)
 }
 
 // planned is the call as a plan sends it.
 func (s *service[Q, T]) planned() request[Q, T] {
 	return request[Q, T]{
-		req: s.req, model: s.model, encode: s.encode, decode: s.decode, rename: s.rename,
+		req: s.req, model: s.model, encode: s.encode, decode: s.decode, rename: s.rename, share: sharer(s.kept),
 		ask: func(ctx context.Context, at *route, req Q, t *routing.Try) (T, error) {
 			out, err := s.ask(ctx, at, req)
 			if err != nil {

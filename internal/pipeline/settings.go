@@ -14,6 +14,7 @@ import (
 
 	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/config"
+	"github.com/b650d4bf/gateway/internal/answers"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -68,6 +69,23 @@ type Settings struct {
 	Prompt *providers.RenderedPrompt
 	// Progress is told of inputs that have their vectors; nil tells nobody.
 	Progress func(done, total int)
+	// Cache switches the response cache on, where no config says anything; nil is
+	// off. CacheRules say which answers are kept.
+	Cache      *config.Cache
+	CacheRules *answers.Rules
+	// CacheNamespace takes the place of metadata and headers as what parts the
+	// cache.
+	CacheNamespace string
+	// CacheRefresh has a new answer made and kept.
+	CacheRefresh bool
+	// Debug false keeps the call out of the cache; nil is true.
+	Debug *bool
+	// StrictContext has the first message count for semantic hits, and Coalesce
+	// lets equal calls share one request; nil is false for the one and true for
+	// the other.
+	StrictContext, Coalesce *bool
+	// KeyID is the digest of the API key of an HTTP client.
+	KeyID string
 	// Guards judge the request and the answer, in order.
 	Guards []providers.Guard
 	// Observers are told of the call.

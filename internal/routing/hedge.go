@@ -40,7 +40,7 @@ func (w *walk[T]) hedged(n *node, a admission, t *Try) (T, error) {
 	beside, cancelBeside := context.WithCancel(w.ctx)
 	defer cancelBeside()
 	var won atomic.Int32
-	s := &second[T]{done: make(chan struct{}), try: Try{Leaf: n.Node, Attempt: providers.Attempt{
+	s := &second[T]{done: make(chan struct{}), try: Try{Leaf: n.Node, Carry: w.carry, Attempt: providers.Attempt{
 		Target: n.target, Retry: t.Attempt.Retry, Hedged: true,
 	}}}
 	timer := time.AfterFunc(n.Hedge.After, func() {

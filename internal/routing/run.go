@@ -23,7 +23,15 @@ func Run[T any](
 	ctx context.Context, r *Router, tree *Tree, call *Call, trail *[]providers.Attempt,
 	try func(context.Context, *Try) (T, error),
 ) (T, error) {
-	w := walk[T]{ctx: ctx, router: r, call: call, trail: trail, try: try}
+	return RunAhead(ctx, r, tree, call, trail, nil, try)
+}
+
+// RunAhead is [Run] with a function that stands before each leaf; nil is none.
+func RunAhead[T any](
+	ctx context.Context, r *Router, tree *Tree, call *Call, trail *[]providers.Attempt, ahead Ahead[T],
+	try func(context.Context, *Try) (T, error),
+) (T, error) {
+	w := walk[T]{ctx: ctx, router: r, call: call, trail: trail, ahead: ahead, try: try}
 	r.budget.call()
 	err := w.node(&tree.root, false)
 	if errors.Is(err, errCooling) {
@@ -42,7 +50,9 @@ type walk[T any] struct {
 	router *Router
 	call   *Call
 	trail  *[]providers.Attempt
+	ahead  Ahead[T]
 	try    func(context.Context, *Try) (T, error)
+	carry  any // for the tries
 
 	out     T
 	tries   int
@@ -193,8 +203,18 @@ func (n *node) noCase() error {
 	return invalid(join(n.target, "conditions"), "none holds for this request: add a default")
 }
 
-// leaf asks one target, again where its policy says so.
+// leaf asks one target, unless what stands before it has the answer.
 func (w *walk[T]) leaf(n *node, force bool) error {
+	if w.ahead != nil {
+		if out, ok := w.before(n, force); ok {
+			return w.take(out)
+		}
+	}
+	return w.asked(n, force)
+}
+
+// asked asks one target, again where its policy says so.
+func (w *walk[T]) asked(n *node, force bool) error {
 	a, ok := w.router.admit(n, force)
 	if !ok {
 		return errCooling
@@ -253,7 +273,7 @@ func (w *walk[T]) once(n *node, a *admission, retry int, wait time.Duration) (T,
 	}
 	w.tries++
 	t := &w.current
-	*t = Try{Leaf: n.Node, lease: lease, Attempt: providers.Attempt{Target: n.target, Retry: retry, Wait: wait + queued}}
+	*t = Try{Leaf: n.Node, Carry: w.carry, lease: lease, Attempt: providers.Attempt{Target: n.target, Retry: retry, Wait: wait + queued}}
 	if n.Hedge.After > 0 && !w.call.Stream && !a.probe {
 		return w.hedged(n, *a, t)
 	}

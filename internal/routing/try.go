@@ -29,6 +29,8 @@ type Try struct {
 	// Attempt is the try's entry in the trail. The function fills in Provider,
 	// Slug and Model; the rest is filled in around it.
 	Attempt providers.Attempt
+	// Carry is what an [Ahead] gave the tries of its leaf; nil without one.
+	Carry any
 
 	lease *Lease
 	kept  bool

@@ -203,7 +203,7 @@ func TestRankingMeansSomething(t *testing.T) {
 	if err := json.Unmarshal(a.body, &got); err != nil || a.status != 200 {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
-	want := []map[string]any{{"id": "b", "title": "Paris", "content": "the capital of France", "score": 1.0}, {"id": "c", "title": "France", "score": 0.38}}
+	want := []map[string]any{{"id": "b", "title": "Paris", "content": "the capital of France", "score": 1.0}, {"id": "c", "title": "France", "score": 0.46}}
 	if diff := cmp.Diff(want, got.Records); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

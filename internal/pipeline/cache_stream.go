@@ -1,0 +1,178 @@
+package pipeline
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/b650d4bf/gateway/internal/answers"
+	"github.com/b650d4bf/gateway/internal/inflight"
+	"github.com/b650d4bf/gateway/providers"
+)
+
+type chunkLog = inflight.Log[*providers.ChatCompletionChunk]
+
+// streamed answers a request with a stream from the cache, or opens one that is
+// kept at its clean end. ran says that ask was called for this very call, and has
+// returned.
+func streamed(ctx context.Context, p *place, req *providers.ChatCompletionRequest, ask asker[*providers.ChatCompletionRequest, opened]) (out opened, ran bool, err error) {
+	if p.excluded(p.rules.Request(req)) {
+		out, err = ask(ctx, p, req)
+		return out, true, err
+	}
+	p.stream = true
+	p.key = answers.Key(&p.scope, req, chatKind.write)
+	epoch := p.cache.flights.Epoch()
+	if !p.refresh {
+		if whole, ok := exact(ctx, p, &chatKind); ok {
+			return replayed(whole), false, nil
+		}
+	}
+	p.status(p.missed(), &providers.CacheInfo{})
+	own := outlive(p, &chatKind, req)
+	ctx, cancel := p.bounded(ctx)
+	defer func() {
+		if out.reader == nil { // else it ends with the stream
+			cancel()
+		}
+	}()
+	for again := 0; ; again++ {
+		f, leads := p.join(ctx, epoch, again, func(fresh bool) inflight.Work[flightKey, *result] {
+			return func(ctx context.Context, f *inflight.Flight[flightKey, *result]) (*result, error) {
+				return stream(ctx, p, f, own, fresh, ask)
+			}
+		})
+		res, err := f.Wait(ctx)
+		if err != nil {
+			left := !f.Ended()
+			f.Leave()
+			if !leads && again < maxJoins && ctx.Err() == nil && isAnothers(err) {
+				continue
+			}
+			return out, leads && !left, err
+		}
+		p.told(res, leads, 0)
+		p.rec.waiting = &pending{place: p, flight: f, result: res}
+		reader := &logReader{ctx: ctx, log: res.log, flight: f, left: make(chan struct{}), cancel: cancel}
+		if out.first, err = reader.Recv(); err != nil {
+			p.rec.drop()
+			_ = reader.Close()
+			return opened{}, leads, err
+		}
+		out.reader = reader
+		return out, leads, nil
+	}
+}
+
+// replayed is a whole answer as a stream.
+func replayed(whole *providers.ChatCompletion) opened {
+	chunks := answers.Chunks(whole)
+	return opened{first: chunks[0], reader: &replay{chunks[1:]}}
+}
+
+// stream makes a stream for all who want it. It begins the flight with the first
+// chunk, and goes on to the end.
+func stream(ctx context.Context, p *place, f *inflight.Flight[flightKey, *result], req *providers.ChatCompletionRequest, fresh bool, ask asker[*providers.ChatCompletionRequest, opened]) (*result, error) {
+	res := &result{status: p.missed(), log: new(chunkLog)}
+	if p.found(ctx, res, fresh) {
+		if whole, kept, err := chatKind.decode(res.body); err == nil {
+			whole.Meta.Warnings = kept.Warnings
+			res.info.Saved = kept.Took
+			for _, c := range answers.Chunks(whole) {
+				res.log.Add(c)
+			}
+			res.log.End(io.EOF)
+			return res, nil
+		}
+		p.cache.count.Corrupt.Add(1)
+		p.cache.forget(ctx, res.from.Key)
+		res = &result{status: p.missed(), log: res.log, meaning: res.meaning}
+	}
+	begin := time.Now()
+	o, err := ask(ctx, p, req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = o.reader.Close() }()
+	stop := context.AfterFunc(ctx, func() { _ = o.reader.Close() }) // nobody is left
+	defer stop()
+	return res, p.pump(f, res, &o, begin)
+}
+
+// pump gives a stream to its readers, to its end.
+func (p *place) pump(f *inflight.Flight[flightKey, *result], res *result, o *opened, begin time.Time) error {
+	ended := inflight.ErrPanicked // unless it is left in another way
+	var whole fold
+	defer func() {
+		o.lease.Done(whole.tokens, ended)
+		res.log.End(endOf(ended))
+	}()
+	for chunk, err := o.first, error(nil); ; chunk, err = o.reader.Recv() {
+		if err != nil && !isEnd(err) {
+			ended = err
+			return err
+		}
+		if err != nil {
+			p.whole(res, &whole, time.Since(begin))
+			ended = nil
+			return nil
+		}
+		if whole.add(answers.Clone(chunk)); whole.size > maxHeld {
+			ended = whole.err
+			return whole.err
+		}
+		if res.log.Add(chunk); chunk == o.first {
+			f.Begin(res)
+		}
+	}
+}
+
+// endOf is what readers get behind the last chunk.
+func endOf(err error) error {
+	if err == nil {
+		return io.EOF
+	}
+	return err
+}
+
+// whole readies a stream that ended for being kept. It is kept once a caller has
+// seen its end.
+func (p *place) whole(res *result, f *fold, took time.Duration) {
+	if f.err != nil {
+		res.reason = "the chunks do not make an answer"
+		return
+	}
+	_ = ready(p, &chatKind, res, f.answer.Completion(), took) // a chat can be encoded
+}
+
+// logReader is one caller's part of a stream that is shared.
+type logReader struct {
+	ctx    context.Context //nolint:containedctx // it is the caller's, who reads
+	log    *chunkLog
+	flight *inflight.Flight[flightKey, *result]
+	next   int
+	left   chan struct{}
+	cancel context.CancelFunc
+	once   sync.Once
+}
+
+// Recv returns the next chunk, which is the caller's own.
+func (r *logReader) Recv() (*providers.ChatCompletionChunk, error) {
+	c, err := r.log.At(r.ctx, r.next, r.left)
+	if err != nil {
+		return nil, err
+	}
+	r.next++
+	return answers.Clone(c), nil
+}
+
+// Close ends the caller's part. It may be called from another goroutine.
+func (r *logReader) Close() error {
+	r.once.Do(func() {
+		close(r.left)
+		r.cancel()
+		r.flight.Leave()
+	})
+	return nil
+}
