@@ -202,3 +202,21 @@ func TestResponseCacheRefreshSharesWithNobody(t *testing.T) {
 		}
 	})
 }
+
+// TestResponseCacheGoesOnToTheNextTarget has a target run out of its own time, and the
+// next one answer: from the cache by then, once the first is late again.
+func TestResponseCacheGoesOnToTheNextTarget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newCacheKit(t, gateway.WithConfig(configOf(t, `{"cache":{"mode":"simple"},"strategy":{"mode":"fallback"},"targets":[{"request_timeout":2000},{"override_params":{"temperature":0.5}}]}`)))
+		k.srv.Script(vertextest.Text("late").After(time.Minute), vertextest.Text("in time"))
+		out := k.ask(gateway.CacheMiss, says("hello"))
+		if out.Text() != "in time" || len(out.Meta.Attempts) != 2 || out.Meta.Attempts[0].Code != gateway.ErrTimeout {
+			t.Errorf("%q, %+v", out.Text(), out.Meta.Attempts)
+		}
+		k.srv.Script(vertextest.Text("late").After(time.Minute))
+		again, err := k.client.Chat.Completions.Create(t.Context(), says("hello"))
+		if err != nil || again.Text() != "in time" || again.Meta.CacheStatus != gateway.CacheHit || len(again.Meta.Attempts) != 1 {
+			t.Errorf("%+v, %v", again, err)
+		}
+	})
+}

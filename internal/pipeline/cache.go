@@ -228,7 +228,8 @@ type place struct {
 	key          cache.Key
 	refresh      bool
 	stream       bool
-	inline       bool // the work is done on the goroutine of the call
+	deadline     time.Time // of the call, the stream included; zero for none
+	inline       bool      // the work is done on the goroutine of the call
 	// parts explains the key, and chat is the request if it is one for a chat.
 	parts func() []cache.Part
 	chat  *providers.ChatCompletionRequest

@@ -44,6 +44,9 @@ func (f *flight[Q, T]) ahead(ctx context.Context, t *routing.Try, ask func(conte
 	}
 	if f.stream {
 		ctx = f.ctx // a stream goes on after its target was found
+		if f.total > 0 {
+			p.deadline = f.rec.record.Start.Add(f.total)
+		}
 	}
 	var asked routing.Outcome[landed[T]]
 	value, ran, err := f.share(ctx, p, r.req, func(ctx context.Context, _ *place, req Q) (T, error) {

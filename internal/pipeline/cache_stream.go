@@ -31,30 +31,26 @@ func streamed(ctx context.Context, p *place, req *providers.ChatCompletionReques
 	}
 	p.status(p.missed(), &providers.CacheInfo{})
 	own := outlive(p, &chatKind, req)
-	ctx, cancel := p.bounded(ctx)
-	defer func() {
-		if out.reader == nil { // else it ends with the stream
-			cancel()
-		}
-	}()
 	for again := 0; ; again++ {
 		f, leads := p.join(ctx, epoch, again, func(fresh bool) inflight.Work[flightKey, *result] {
 			return func(ctx context.Context, f *inflight.Flight[flightKey, *result]) (*result, error) {
 				return stream(ctx, p, f, own, fresh, ask)
 			}
 		})
-		res, err := f.Wait(ctx)
+		wait, cancel := p.bounded(ctx, leads)
+		res, err := f.Wait(wait)
 		if err != nil {
-			left := !f.Ended()
+			left, over := !f.Ended(), wait.Err() != nil
+			cancel()
 			f.Leave()
-			if !leads && again < maxJoins && ctx.Err() == nil && isAnothers(err) {
+			if !leads && again < maxJoins && !over && isAnothers(err) {
 				continue
 			}
 			return out, leads && !left, err
 		}
 		p.told(res, leads, 0)
 		p.rec.waiting = &pending{place: p, flight: f, result: res}
-		reader := &logReader{ctx: ctx, log: res.log, flight: f, left: make(chan struct{}), cancel: cancel}
+		reader := &logReader{ctx: wait, log: res.log, flight: f, left: make(chan struct{}), cancel: cancel}
 		if out.first, err = reader.Recv(); err != nil {
 			p.rec.drop()
 			_ = reader.Close()

@@ -148,8 +148,6 @@ func through[Q, T any](ctx context.Context, p *place, k *kind[Q, T], req Q, ask 
 	}
 	p.status(p.missed(), &providers.CacheInfo{})
 	own := outlive(p, k, req)
-	ctx, cancel := p.bounded(ctx)
-	defer cancel()
 	if p.inline {
 		res, err := work(ctx, p, k, own, false, ask)
 		if err != nil {
@@ -163,11 +161,13 @@ func through[Q, T any](ctx context.Context, p *place, k *kind[Q, T], req Q, ask 
 				return work(ctx, p, k, own, fresh, ask)
 			}
 		})
-		res, err := f.Wait(ctx)
-		if err != nil {
+		wait, cancel := p.bounded(ctx, leads)
+		res, err := f.Wait(wait)
+		over := wait.Err() != nil
+		if cancel(); err != nil {
 			left := !f.Ended()
 			f.Leave()
-			if !leads && again < maxJoins && ctx.Err() == nil && isAnothers(err) {
+			if !leads && again < maxJoins && !over && isAnothers(err) {
 				continue // the time of the one who led was over, and not this call's
 			}
 			return out, leads && !left, err
@@ -204,13 +204,20 @@ func outlive[Q, T any](p *place, k *kind[Q, T], req Q) Q {
 // maxJoins bounds how often a call joins others whose own time ends.
 const maxJoins = 2
 
-// bounded returns a context that ends when the time of the call to this target is
-// over. The work that it may wait for has the limits of another call.
-func (p *place) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if total := p.at.target.Timeouts.Total; total > 0 {
-		return context.WithTimeout(ctx, total)
+// until notes when the time of a call without a plan is over.
+func (p *place) until(at *route) {
+	if total := at.target.Timeouts.Total; total > 0 {
+		p.deadline = time.Now().Add(total)
 	}
-	return ctx, func() {}
+}
+
+// bounded returns a context that ends with the time of the call, for one who waits
+// for work that has the limits of another call.
+func (p *place) bounded(ctx context.Context, leads bool) (context.Context, context.CancelFunc) {
+	if leads || p.deadline.IsZero() {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, p.deadline)
 }
 
 // isAnothers reports whether an error is about the time or the leaving of the call
@@ -274,6 +281,11 @@ func age(e *cache.Entry) time.Duration { return max(time.Since(e.Created), 0) }
 // join joins the flight of the key, or begins one: alone for a refresh, which must
 // not get what was asked for before it, and for calls that share with nobody.
 func (p *place) join(ctx context.Context, epoch uint64, again int, work func(fresh bool) inflight.Work[flightKey, *result]) (*inflight.Flight[flightKey, *result], bool) {
+	if again > 0 && !p.deadline.IsZero() { // some of its time is over
+		own := *p.at
+		own.target.Timeouts.Total = least(own.target.Timeouts.Total, max(time.Until(p.deadline), 1))
+		p.at = &own
+	}
 	key := flightKey{p.key, p.stream}
 	if p.refresh || again == maxJoins || !either(p.call.Coalesce, p.client.Coalesce, true) {
 		return p.cache.flights.Alone(ctx, key, work(false)), true

@@ -47,6 +47,7 @@ func (e *Engine) chat(ctx context.Context, rec *recorder, client, call *Settings
 		return nil, err
 	}
 	if p := e.placeOf(&rec.spot, rec, client, call, cacheOf(client, call, nil), &rec.route, rec.strict); p != nil {
+		p.until(&rec.route)
 		return p.completion(ctx, req)
 	}
 	return rec.route.provider.ChatCompletion(ctx, &rec.route.target, req)
@@ -133,6 +134,7 @@ func (e *Engine) openStream(ctx context.Context, rec *recorder, client, call *Se
 		return opened{}, err
 	}
 	if p := e.placeOf(&rec.spot, rec, client, call, cacheOf(client, call, nil), &rec.route, rec.strict); p != nil {
+		p.until(&rec.route)
 		return p.begin(ctx, req)
 	}
 	return begin(ctx, &rec.route, req, false)

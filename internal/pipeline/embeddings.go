@@ -58,6 +58,7 @@ func (e *Engine) embeddings(ctx context.Context, rec *recorder, client, call *Se
 	rec.route.target.Progress = progress
 	rec.routed()
 	if p := e.placeOf(&rec.spot, rec, client, call, cacheOf(client, call, nil), &rec.route, rec.strict); p != nil {
+		p.until(&rec.route)
 		out, _, err := shareEmbedding(ctx, p, req, func(ctx context.Context, p *place, req *providers.EmbeddingRequest) (*providers.EmbeddingResponse, error) {
 			return embed(ctx, p.at, req)
 		})

@@ -68,6 +68,7 @@ func asked[Q, T any](ctx context.Context, e *Engine, rec *recorder, client, call
 	rec.routed()
 	if s.kept != nil {
 		if p := e.placeOf(&rec.spot, rec, client, call, cacheOf(client, call, nil), &rec.route, rec.strict); p != nil {
+			p.until(&rec.route)
 			out, _, err := through(ctx, p, s.kept, s.req, func(ctx context.Context, p *place, req Q) (T, error) { return s.ask(ctx, p.at, req) })
 			return out, err
 		}
