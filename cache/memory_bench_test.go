@@ -178,14 +178,28 @@ func TestMemoryHitRatio(t *testing.T) {
 }
 
 // TestMemoryKeepsFavourites lets a flood of what nobody asks for again pass by.
+// What is asked for is learnt on another goroutine, which passes over what it has
+// no time for, so that a busy machine has several tries.
 func TestMemoryKeepsFavourites(t *testing.T) {
 	if raced {
 		t.Skip("the race detector makes the main region forget what it has learned")
 	}
+	const favourites, tries = 1000, 5
+	var kept [tries]int
+	for i := range kept {
+		if kept[i] = keptThroughFlood(t, favourites); kept[i] >= favourites*95/100 {
+			return
+		}
+	}
+	t.Errorf("%d of %d favourites are left", kept, favourites)
+}
+
+// keptThroughFlood returns how many of the favourites are left after a flood.
+func keptThroughFlood(t *testing.T, favourites uint64) (kept int) {
+	t.Helper()
 	m := newMemory(t, 16<<20)
-	const favourites = 1000
 	for range 30 {
-		for i := range uint64(favourites) {
+		for i := range favourites {
 			if _, ok, _ := m.Get(t.Context(), number(i)); !ok {
 				if err := m.Set(t.Context(), numbered(i, 1024, time.Hour)); err != nil {
 					t.Fatal(err)
@@ -198,13 +212,10 @@ func TestMemoryKeepsFavourites(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	kept := 0
-	for i := range uint64(favourites) {
+	for i := range favourites {
 		if _, ok, _ := m.Get(t.Context(), number(i)); ok {
 			kept++
 		}
 	}
-	if kept < favourites*95/100 {
-		t.Errorf("%d of %d favourites are left", kept, favourites)
-	}
+	return kept
 }
