@@ -103,10 +103,10 @@ func startSidecar(ctx context.Context, t *testing.T, platformURL string) string 
 	return ""
 }
 
-// catalogOf has the one entry "vx".
+// catalogOf has the entry "vx" for what is global, and "vr" for what is in regions.
 func catalogOf(baseURL string) string {
-	return fmt.Sprintf(`{"providers":{"vx":{"provider":"vertex-ai","project_id":"p","region":"global",
-		"access_token":%q,"base_url":%q}}}`, platformToken, baseURL)
+	entry := fmt.Sprintf(`"provider":"vertex-ai","project_id":"p","access_token":%q,"base_url":%q`, platformToken, baseURL)
+	return `{"providers":{"vx":{"region":"global",` + entry + `},"vr":{"region":"us-central1",` + entry + `}}}`
 }
 
 func writeFile(t *testing.T, dir, name, text string) string {
