@@ -9,6 +9,10 @@
 // ([Locker]) and tell them what was deleted ([Watcher]). Package cachetest has the
 // suite that all of them pass.
 //
+// [Memory] keeps entries in the process; [Tiered] puts it in front of a store that
+// processes share, and [Sealed] encrypts what a store keeps. The modules sqlite,
+// redis and postgres below this one keep entries elsewhere.
+//
 // # Faults
 //
 // A store may fail, lose entries, or return what is broken: whoever uses it takes

@@ -102,6 +102,20 @@ long as the original and is never found by meaning itself.
 
 ` + "`client.ResponseCache.Inspect`" + ` says what the cache would do for a request: the key, the nearest entry and the parts that differ, the entries that mean about the same and why each does not answer.
 
+## Stores
+
+Without a store of its own a client has one in memory, of 64 MiB. ` + "`" + `WithCacheStore` + "`" + ` takes any [` + "`" + `cache.Store` + "`" + `](../cache), which [a suite](../cache/cachetest) holds to the contract:
+
+| store | for | searches by meaning |
+|---|---|---|
+| [` + "`" + `cache.NewMemory` + "`" + `](../cache) | one process; bounded in bytes, reads what was just written | exact, in microseconds |
+| [` + "`" + `cache/sqlite` + "`" + `](../cache/sqlite) | the processes of one machine; survives restarts and kills | exact |
+| [` + "`" + `cache/redis` + "`" + `](../cache/redis) | processes that share a Redis or Valkey | vector sets of Redis 8; a bounded scan without |
+| [` + "`" + `cache/postgres` + "`" + `](../cache/postgres) | processes that share a PostgreSQL | pgvector; a bounded scan without |
+
+` + "`" + `cache.NewTiered` + "`" + ` puts one in memory in front of a shared one, and drops there what another process replaced or deleted. ` + "`" + `cache.NewSealed` + "`" + ` encrypts what a store keeps.
+The last three are modules of their own, and are tested against real servers and files that are killed, slow and damaged.
+
 ## The key
 
 SHA-256 over the parts, in this order. No access token, trace id, time limit or retry setting is in it. Maps are hashed in the order of their names and JSON without white space; the order of members within
