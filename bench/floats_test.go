@@ -1,7 +1,9 @@
-// Package bench_test measures the reading of vectors beside other parsers, in a
-// module of its own for what it compares with:
+// Package bench_test measures parts of the gateway beside what others use for the
+// same, in a module of its own for what it compares with: the reading of vectors,
+// and the look-up of entries by meaning.
 //
 //	go -C bench test -run '^$' -bench Vectors -count 5 .
+//	GATEWAY_BENCH_MILLION=1 go -C bench test -run '^$' -bench Search -cpu 1 -timeout 1h .
 //
 // Each parser reads the same answer of predict, with 250 vectors of 3072 numbers,
 // and has to read every number exactly, which a test checks.
