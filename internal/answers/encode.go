@@ -104,7 +104,17 @@ func (r *reader) int() int64 {
 	return int64(u>>1) ^ -int64(u&1)
 }
 
+// uint reads a number. Most take one byte.
 func (r *reader) uint() uint64 {
+	if r.s != "" && r.s[0] < 0x80 {
+		u := uint64(r.s[0])
+		r.s = r.s[1:]
+		return u
+	}
+	return r.longUint()
+}
+
+func (r *reader) longUint() uint64 {
 	var u uint64
 	for i := 0; i < len(r.s) && i < binary.MaxVarintLen64; i++ {
 		c := r.s[i]

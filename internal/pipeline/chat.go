@@ -29,6 +29,7 @@ func (e *Engine) Chat(ctx context.Context, client, call *Settings, req *provider
 	if rec.strict {
 		projectCompletion(out)
 	}
+	rec.free()
 	return out, nil
 }
 

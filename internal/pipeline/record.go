@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -29,16 +30,27 @@ type recorder struct {
 	spared    bool      // no request was made for the call
 	waiting   *pending  // what the cache may keep of it
 	guards    *guardLog // nil when there are none
+	alone     bool      // nothing else has the recorder
+}
+
+// recorders are there to be used again.
+var recorders = sync.Pool{New: func() any { return new(recorder) }}
+
+// free gives a recorder back that nothing else has, when its call has ended. Others
+// may be held by what goes on: a stream, a flight, a hedge.
+func (r *recorder) free() {
+	if r.alone {
+		*r = recorder{}
+		recorders.Put(r)
+	}
 }
 
 // newRecorder returns a recorder of an operation on a model, with the metadata
 // that the request brought.
 func newRecorder(client, call *Settings, operation, model string, own map[string]string) *recorder {
-	r := &recorder{
-		observers: [2][]providers.Observer{client.Observers, call.Observers},
-		logger:    client.Logger,
-		strict:    strict(client, call),
-	}
+	r, _ := recorders.Get().(*recorder)
+	r.observers = [2][]providers.Observer{client.Observers, call.Observers}
+	r.logger, r.strict = client.Logger, strict(client, call)
 	if call.Logger != nil {
 		r.logger = call.Logger
 	}
