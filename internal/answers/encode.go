@@ -36,8 +36,8 @@ func errBody(why string) error { return fmt.Errorf("%w: %s", cache.ErrCorrupt, w
 // writer writes the members of an answer, in order and with their lengths.
 type writer struct{ b []byte }
 
-func newWriter(kind byte, k *Kept) *writer {
-	w := &writer{make([]byte, 0, 512)}
+func newWriter(kind byte, k *Kept) writer {
+	w := writer{make([]byte, 0, 512)}
 	w.b = append(w.b, bodyVersion, kind)
 	w.int(k.Took.Milliseconds())
 	w.int(int64(len(k.Warnings)))

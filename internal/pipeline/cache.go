@@ -226,6 +226,7 @@ type place struct {
 	rules        *answers.Rules
 	scope        answers.Scope
 	key          cache.Key
+	named        string // the key for people, once it was told
 	refresh      bool
 	stream       bool
 	deadline     time.Time // of the call, the stream included; zero for none
@@ -291,9 +292,12 @@ func (p *place) status(s providers.CacheStatus, info *providers.CacheInfo) {
 	m := &p.rec.record.Meta
 	fault := m.Cache.Err
 	m.CacheStatus, m.Cache = s, *info
-	var text [2 * len(p.key)]byte
-	hex.Encode(text[:], p.key[:])
-	m.Cache.Key = string(text[:])
+	if p.named == "" {
+		var text [2 * len(p.key)]byte
+		hex.Encode(text[:], p.key[:])
+		p.named = string(text[:])
+	}
+	m.Cache.Key = p.named
 	if m.Cache.Err == nil {
 		m.Cache.Err = fault
 	}
