@@ -229,8 +229,8 @@ type place struct {
 	named        string // the key for people, once it was told
 	refresh      bool
 	stream       bool
-	deadline     time.Time // of the call, the stream included; zero for none
 	inline       bool      // the work is done on the goroutine of the call
+	deadline     time.Time // of the call, the stream included; zero for none
 	// parts explains the key, and chat is the request if it is one for a chat.
 	parts func() []cache.Part
 	chat  *providers.ChatCompletionRequest
