@@ -42,6 +42,7 @@ const (
 // give it back with free.
 type Digest struct {
 	sum   hash.Hash
+	dirty bool // something was given to sum
 	buf   []byte
 	out   cache.Key    // room for the result
 	parts []cache.Part // of an explained key: the digests of the parts so far
@@ -61,15 +62,29 @@ var digests = sync.Pool{New: func() any {
 
 func newDigest() *Digest {
 	d, _ := digests.Get().(*Digest)
-	*d = Digest{sum: d.sum, buf: d.buf[:0]}
-	d.sum.Reset()
 	return d
 }
 
-func (d *Digest) free() { digests.Put(d) }
+func (d *Digest) free() {
+	d.reset()
+	d.parts, d.named, d.apart, d.alike, d.whole = nil, "", false, false, false
+	digests.Put(d)
+}
 
-// key returns what was hashed.
+func (d *Digest) reset() {
+	if d.dirty {
+		d.sum.Reset()
+		d.dirty = false
+	}
+	d.buf = d.buf[:0]
+}
+
+// key returns what was hashed. What fits into the buffer, as most requests do, is
+// hashed at once.
 func (d *Digest) key() cache.Key {
+	if !d.dirty {
+		return sha256.Sum256(d.buf)
+	}
 	d.flush()
 	d.sum.Sum(d.out[:0])
 	return d.out
@@ -77,6 +92,7 @@ func (d *Digest) key() cache.Key {
 
 func (d *Digest) flush() {
 	_, _ = d.sum.Write(d.buf) // a hash takes everything
+	d.dirty = true
 	d.buf = d.buf[:0]
 }
 
@@ -102,15 +118,21 @@ func (d *Digest) endPart() {
 		k := d.key()
 		d.parts = append(d.parts, cache.Part{Name: d.named, Sum: binary.LittleEndian.Uint64(k[:])})
 	}
-	d.sum.Reset()
-	d.buf = d.buf[:0]
+	d.reset()
 }
 
 func (d *Digest) name(tag byte, name string) {
 	d.room()
+	if len(name) < shortText {
+		d.buf = append(append(d.buf, tag, byte(len(name))), name...)
+		return
+	}
 	d.buf = append(d.buf, tag)
 	d.text(name)
 }
+
+// shortText is the first length that takes more than a byte to write.
+const shortText = 1 << 7
 
 // text writes a length and that many bytes.
 func (d *Digest) text(s string) {
@@ -123,17 +145,32 @@ func (d *Digest) text(s string) {
 	d.buf = append(d.buf, s...)
 }
 
-// String hashes a member unless it is empty.
+// String hashes a member unless it is empty. Most are, so that this is to be small
+// enough for the compiler to put it where it is called; so are those below.
 func (d *Digest) String(name, s string) {
 	if s != "" {
-		d.name(tagField, name)
-		d.value(s)
+		d.member(name, s)
 	}
 }
 
+func (d *Digest) member(name, s string) {
+	if len(name) >= shortText || len(s) >= shortText {
+		d.name(tagField, name)
+		d.value(s)
+		return
+	}
+	d.room()
+	b := append(append(d.buf, tagField, byte(len(name))), name...)
+	d.buf = append(append(b, tagString, byte(len(s))), s...)
+}
+
 func (d *Digest) value(s string) {
-	d.buf = append(d.buf, tagString)
-	d.text(s)
+	if len(s) < shortText {
+		d.buf = append(append(d.buf, tagString, byte(len(s))), s...)
+	} else {
+		d.buf = append(d.buf, tagString)
+		d.text(s)
+	}
 	d.room()
 }
 
@@ -152,13 +189,16 @@ func (d *Digest) optionalInt(name string, n *int) {
 
 func (d *Digest) optionalFloat(name string, f *float64) {
 	if f != nil {
-		d.name(tagField, name)
-		v := *f
-		if v == 0 {
-			v = 0 // -0 is 0
-		}
-		d.buf = binary.LittleEndian.AppendUint64(append(d.buf, tagFloat), math.Float64bits(v))
+		d.float(name, *f)
 	}
+}
+
+func (d *Digest) float(name string, v float64) {
+	d.name(tagField, name)
+	if v == 0 {
+		v = 0 // -0 is 0
+	}
+	d.buf = binary.LittleEndian.AppendUint64(append(d.buf, tagFloat), math.Float64bits(v))
 }
 
 func (d *Digest) optionalBool(name string, b *bool) {
@@ -178,12 +218,15 @@ func (d *Digest) bool(b bool) {
 
 // list hashes the length of a list, and reports whether it has elements.
 func (d *Digest) list(name string, n int) bool {
-	if n == 0 {
-		return false
+	if n != 0 {
+		d.length(name, n)
 	}
+	return n != 0
+}
+
+func (d *Digest) length(name string, n int) {
 	d.name(tagField, name)
 	d.buf = binary.AppendUvarint(append(d.buf, tagList), uint64(n))
-	return true
 }
 
 // object begins a member that is an object; begin begins an element of a list.
@@ -223,11 +266,16 @@ func (d *Digest) Map(name string, entries map[string]string) {
 // JSON hashes raw JSON without the white space between its tokens. The order of
 // its members counts, since answers may follow it.
 func (d *Digest) JSON(name string, raw []byte) {
-	if len(raw) == 0 {
-		return
+	if len(raw) != 0 {
+		d.json(name, raw)
 	}
+}
+
+func (d *Digest) json(name string, raw []byte) {
 	d.name(tagField, name)
-	d.flush()
+	if len(d.buf)+len(raw) > blockSize {
+		d.flush()
+	}
 	if !jsonx.Valid(raw) {
 		d.buf = append(binary.AppendUvarint(append(d.buf, tagRaw), uint64(len(raw))), raw...)
 		d.trim()
@@ -241,8 +289,9 @@ func (d *Digest) JSON(name string, raw []byte) {
 
 // trim lets go of a buffer that one large value has grown.
 func (d *Digest) trim() {
-	d.flush()
+	d.room()
 	if cap(d.buf) > 16*blockSize {
+		d.flush()
 		d.buf = make([]byte, 0, blockSize+512)
 	}
 }

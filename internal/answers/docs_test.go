@@ -164,7 +164,7 @@ func TestThePageIsUpToDate(t *testing.T) {
 		fmt.Fprintf(&b, "| %s | %s |\n", part, strings.Join(parts[part], ", "))
 	}
 	b.WriteString("\nLeft out:\n\n| member | why |\n|---|---|\n" + strings.Join(left, "\n") + "\n")
-	b.WriteString("\n## What it costs\n\n`go test -run '^$' -bench BenchmarkCache .` puts hits beside calls without a cache. A hit takes five allocations (a test sees to it), a call without a cache none more than before.\n")
+	b.WriteString("\n## What it costs\n\n`go test -run '^$' -bench BenchmarkCache .` puts hits beside calls without a cache. A hit takes five allocations at most (a test sees to it), a call without a cache none more than before.\n\nIn processor time, answers and model in memory, all in one run: a hit takes 0.31 of a small call without a cache, and about what a bare `net/http` request does that is answered from memory (0.97); a miss takes 2.5 of that call. The hash of the key is most of a hit with a long history.\n")
 	if testkit.Updating() {
 		if err := os.WriteFile(page, []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)

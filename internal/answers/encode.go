@@ -36,8 +36,8 @@ func errBody(why string) error { return fmt.Errorf("%w: %s", cache.ErrCorrupt, w
 // writer writes the members of an answer, in order and with their lengths.
 type writer struct{ b []byte }
 
-func newWriter(kind byte, k *Kept) *writer {
-	w := &writer{make([]byte, 0, 512)}
+func newWriter(kind byte, k *Kept) writer {
+	w := writer{make([]byte, 0, 512)}
 	w.b = append(w.b, bodyVersion, kind)
 	w.int(k.Took.Milliseconds())
 	w.int(int64(len(k.Warnings)))
@@ -71,6 +71,7 @@ func (w *writer) has(there bool) bool {
 // and bad is set. Texts share the memory of the body, which never changes.
 type reader struct {
 	s   string
+	at  int // what was read of it
 	bad bool
 }
 
@@ -93,7 +94,7 @@ func newReader(kind byte, body []byte, k *Kept) (reader, error) {
 
 // end reports whether everything was read, and nothing was missing.
 func (r *reader) end() error {
-	if r.bad || r.s != "" {
+	if r.bad || r.left() != 0 {
 		return errBody("the members of the answer do not fit")
 	}
 	return nil
@@ -104,13 +105,25 @@ func (r *reader) int() int64 {
 	return int64(u>>1) ^ -int64(u&1)
 }
 
+// left is the number of bytes that were not read.
+func (r *reader) left() int { return len(r.s) - r.at }
+
+// uint reads a number. Most take one byte.
 func (r *reader) uint() uint64 {
+	if r.at < len(r.s) && r.s[r.at] < 0x80 {
+		r.at++
+		return uint64(r.s[r.at-1])
+	}
+	return r.longUint()
+}
+
+func (r *reader) longUint() uint64 {
 	var u uint64
-	for i := 0; i < len(r.s) && i < binary.MaxVarintLen64; i++ {
-		c := r.s[i]
+	for i := 0; i < r.left() && i < binary.MaxVarintLen64; i++ {
+		c := r.s[r.at+i]
 		u |= uint64(c&0x7f) << (7 * i)
 		if c < 0x80 {
-			r.s = r.s[i+1:]
+			r.at += i + 1
 			return u
 		}
 	}
@@ -118,12 +131,12 @@ func (r *reader) uint() uint64 {
 	return 0
 }
 
-func (r *reader) fail() { r.s, r.bad = "", true }
+func (r *reader) fail() { r.at, r.bad = len(r.s), true }
 
 // count reads the number of elements of at least that many bytes that follow.
 func (r *reader) count(size int) int {
 	n := r.int()
-	if n < 0 || n > int64(len(r.s)/size) {
+	if n < 0 || n > int64(r.left()/size) {
 		r.fail()
 		return 0
 	}
@@ -132,13 +145,13 @@ func (r *reader) count(size int) int {
 
 func (r *reader) str() string {
 	n := r.uint()
-	if n > uint64(len(r.s)) {
+	if n > uint64(r.left()) {
 		r.fail()
 		return ""
 	}
-	s := r.s[:n]
-	r.s = r.s[n:]
-	return s
+	from := r.at
+	r.at += int(n)
+	return r.s[from:r.at]
 }
 
 // raw returns bytes of its own: callers may change them.
@@ -150,26 +163,25 @@ func (r *reader) raw() []byte {
 }
 
 func (r *reader) float() float64 {
-	if len(r.s) < 8 {
+	if r.left() < 8 {
 		r.fail()
 		return 0
 	}
 	var u uint64
 	for i := range 8 {
-		u |= uint64(r.s[i]) << (8 * i)
+		u |= uint64(r.s[r.at+i]) << (8 * i)
 	}
-	r.s = r.s[8:]
+	r.at += 8
 	return math.Float64frombits(u)
 }
 
 func (r *reader) has() bool {
-	if r.s == "" {
+	if r.left() == 0 {
 		r.fail()
 		return false
 	}
-	there := r.s[0] == 1
-	r.s = r.s[1:]
-	return there
+	r.at++
+	return r.s[r.at-1] == 1
 }
 
 // WriteJSON hashes the request of any operation by its JSON, but for its model,

@@ -104,11 +104,14 @@ func Key[Q any](s *Scope, req Q, write Writer[Q]) cache.Key {
 	return d.key()
 }
 
+// usualParts is how many parts the key of a chat request has.
+const usualParts = 8
+
 // Parts returns the digests of the parts that the key of a request is made of.
 func Parts[Q any](s *Scope, req Q, write Writer[Q]) []cache.Part {
 	d := newDigest()
 	defer d.free()
-	d.apart = true
+	d.apart, d.parts = true, make([]cache.Part, 0, usualParts)
 	s.write(d)
 	write(d, req)
 	d.endPart()

@@ -83,8 +83,21 @@ func (g *Group[K, V]) begin(ctx context.Context, key K) (*Flight[K, V], context.
 	return f, ctx
 }
 
+// stackSize is what a request to a model takes of its stack, or more.
+const stackSize = 12 << 10
+
+// growStack grows the stack of a new goroutine at once, while there is nothing on
+// it. Else it grows in steps, each of which copies all that is on it by then.
+//
+//go:noinline
+func growStack(n int) byte {
+	var room [stackSize]byte
+	return room[n]
+}
+
 // run does the work. A panic is its error.
 func (f *Flight[K, V]) run(ctx context.Context, work Work[K, V]) {
+	growStack(0)
 	var val V
 	err := ErrPanicked
 	defer func() {

@@ -96,20 +96,20 @@ func DeleteMember(obj []byte, key string) []byte {
 // Compact appends src to dst without insignificant white space. src must be
 // valid; dst may be src[:0].
 func Compact(dst, src []byte) []byte {
+	from := 0 // what is not appended yet
 	for i := 0; i < len(src); {
 		switch c := src[i]; {
 		case isSpace(c):
+			dst = append(dst, src[from:i]...)
 			i++
+			from = i
 		case c == '"':
-			end, _ := skipString(src, i)
-			dst = append(dst, src[i:end]...)
-			i = end
+			i, _ = skipString(src, i)
 		default:
-			dst = append(dst, c)
 			i++
 		}
 	}
-	return dst
+	return append(dst, src[from:]...)
 }
 
 // membersOf returns what is between the braces of obj, trimmed.

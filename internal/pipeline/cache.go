@@ -137,9 +137,9 @@ func (c *responses) use(ctx context.Context, limit time.Duration, do func(contex
 
 // get returns the entry of a key, nil for none.
 func (c *responses) get(ctx context.Context, key cache.Key) (*cache.Entry, error) {
-	if store, err := c.open(); err == nil && c.local { // without what a deadline takes
+	if store, err := c.open(); err == nil && c.local { // without a deadline, and trusted
 		e, _, err := store.Get(ctx, key)
-		return matching(e, key), err
+		return e, err
 	}
 	var e *cache.Entry
 	err := c.use(ctx, readTime, func(ctx context.Context, s cache.Store) error {
@@ -226,10 +226,11 @@ type place struct {
 	rules        *answers.Rules
 	scope        answers.Scope
 	key          cache.Key
+	named        string // the key for people, once it was told
 	refresh      bool
 	stream       bool
-	deadline     time.Time // of the call, the stream included; zero for none
 	inline       bool      // the work is done on the goroutine of the call
+	deadline     time.Time // of the call, the stream included; zero for none
 	// parts explains the key, and chat is the request if it is one for a chat.
 	parts func() []cache.Part
 	chat  *providers.ChatCompletionRequest
@@ -291,9 +292,12 @@ func (p *place) status(s providers.CacheStatus, info *providers.CacheInfo) {
 	m := &p.rec.record.Meta
 	fault := m.Cache.Err
 	m.CacheStatus, m.Cache = s, *info
-	var text [2 * len(p.key)]byte
-	hex.Encode(text[:], p.key[:])
-	m.Cache.Key = string(text[:])
+	if p.named == "" {
+		var text [2 * len(p.key)]byte
+		hex.Encode(text[:], p.key[:])
+		p.named = string(text[:])
+	}
+	m.Cache.Key = p.named
 	if m.Cache.Err == nil {
 		m.Cache.Err = fault
 	}

@@ -23,18 +23,18 @@ func (p *place) keep(ctx context.Context, res *result) error {
 	default:
 		e = p.entry(res)
 	}
-	var errs []error
+	var fault error
 	if p.refresh && res.meaning != nil {
-		errs = append(errs, p.replace(ctx, res.meaning))
+		fault = p.replace(ctx, res.meaning)
 	}
 	err := p.cache.use(ctx, writeTime, func(ctx context.Context, s cache.Store) error { return s.Set(ctx, e) })
 	if err == nil {
 		p.cache.count.Stored.Add(1)
 	}
-	if errs = append(errs, err); errors.Join(errs...) != nil {
+	if fault = errors.Join(fault, err); fault != nil {
 		p.cache.count.Faults.Add(1)
 	}
-	return errors.Join(errs...)
+	return fault
 }
 
 // entry returns what is kept of an answer.

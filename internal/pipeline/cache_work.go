@@ -257,7 +257,11 @@ func exact[Q, T any](ctx context.Context, p *place, k *kind[Q, T]) (out T, ok bo
 	if err != nil {
 		p.fault(err)
 	}
-	if e == nil || !p.recent(e) {
+	if e == nil {
+		return out, false
+	}
+	old := age(e)
+	if old >= p.life {
 		return out, false
 	}
 	out, kept, err := k.decode(e.Body)
@@ -268,7 +272,8 @@ func exact[Q, T any](ctx context.Context, p *place, k *kind[Q, T]) (out T, ok bo
 	}
 	k.meta(out).Warnings = kept.Warnings
 	p.cache.count.Hits.Add(1)
-	p.status(providers.CacheHit, &providers.CacheInfo{Age: age(e), Saved: kept.Took})
+	p.status(providers.CacheHit, &providers.CacheInfo{Age: old, Saved: kept.Took})
+	p.rec.alone = p == &p.rec.spot // no plan has it, and no work was begun
 	return out, true
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Chat runs one chat completion: record(resolve(translate)), then strict.
 func (e *Engine) Chat(ctx context.Context, client, call *Settings, req *providers.ChatCompletionRequest) (*providers.ChatCompletion, error) {
-	rec := newRecorder(client, call, opChat, req.Model, metadataOf(req))
+	rec := e.recorder(client, call, opChat, req.Model, metadataOf(req))
 	ctx = rec.start(ctx)
 	out, err := e.guardedChat(ctx, rec, client, call, req)
 	if err != nil {
@@ -29,6 +29,7 @@ func (e *Engine) Chat(ctx context.Context, client, call *Settings, req *provider
 	if rec.strict {
 		projectCompletion(out)
 	}
+	e.free(rec)
 	return out, nil
 }
 

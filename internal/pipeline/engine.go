@@ -24,6 +24,7 @@ type Engine struct {
 	plans     sync.Map                    // of *Plan, by the id of the config
 	guards    map[string]*providers.Guard // that configs name
 	cache     responses
+	recorders sync.Pool // of *recorder, to be used again
 	closed    atomic.Bool
 }
 

@@ -25,20 +25,44 @@ type recorder struct {
 	strict    bool      // what the answer is projected to
 	planned   bool      // a plan keeps the trail
 	begun     bool      // a stream has given something out
-	spot      place     // of a call without a plan
 	spared    bool      // no request was made for the call
+	alone     bool      // nothing else has the recorder
+	spot      place     // of a call without a plan
 	waiting   *pending  // what the cache may keep of it
 	guards    *guardLog // nil when there are none
+}
+
+// recorder returns a recorder as newRecorder does, one that was used before if there
+// is any.
+func (e *Engine) recorder(client, call *Settings, operation, model string, own map[string]string) *recorder {
+	r, ok := e.recorders.Get().(*recorder)
+	if !ok {
+		r = new(recorder)
+	}
+	r.set(client, call, operation, model, own)
+	return r
+}
+
+// free takes a recorder back that nothing else has, when its call has ended. Others
+// may be held by what goes on: a stream, a flight, a hedge.
+func (e *Engine) free(r *recorder) {
+	if r.alone {
+		*r = recorder{}
+		e.recorders.Put(r)
+	}
 }
 
 // newRecorder returns a recorder of an operation on a model, with the metadata
 // that the request brought.
 func newRecorder(client, call *Settings, operation, model string, own map[string]string) *recorder {
-	r := &recorder{
-		observers: [2][]providers.Observer{client.Observers, call.Observers},
-		logger:    client.Logger,
-		strict:    strict(client, call),
-	}
+	r := new(recorder)
+	r.set(client, call, operation, model, own)
+	return r
+}
+
+func (r *recorder) set(client, call *Settings, operation, model string, own map[string]string) {
+	r.observers = [2][]providers.Observer{client.Observers, call.Observers}
+	r.logger, r.strict = client.Logger, strict(client, call)
 	if call.Logger != nil {
 		r.logger = call.Logger
 	}
@@ -52,7 +76,6 @@ func newRecorder(client, call *Settings, operation, model string, own map[string
 	}
 	r.record.Meta = providers.Meta{RequestID: id, CacheStatus: providers.CacheDisabled}
 	r.prompt(call.Prompt)
-	return r
 }
 
 // newID returns 24 random characters. An id is no secret, so it needs no
