@@ -47,6 +47,7 @@ type responses struct {
 	wrong error     // why none could be made
 
 	flights  inflight.Group[flightKey, *result]
+	marks    marks
 	reads    breaker
 	embeds   breaker
 	count    CacheCounts
@@ -54,10 +55,12 @@ type responses struct {
 	shutting atomic.Bool
 }
 
-// flightKey names what callers share. A stream and a whole answer are made apart.
+// flightKey names what callers share. A stream and a whole answer are made apart,
+// and so are answers before and after one was deleted or replaced.
 type flightKey struct {
 	key    cache.Key
 	stream bool
+	begun  uint64
 }
 
 // CacheCounts counts what the response cache did.
@@ -226,6 +229,7 @@ type place struct {
 	rules        *answers.Rules
 	scope        answers.Scope
 	key          cache.Key
+	begun        uint64 // the mark of the key when the call looked for it
 	refresh      bool
 	stream       bool
 	deadline     time.Time // of the call, the stream included; zero for none

@@ -23,6 +23,12 @@ func (p *place) keep(ctx context.Context, res *result) error {
 	default:
 		e = p.entry(res)
 	}
+	if p.overtaken(res) {
+		res.reason = "it was deleted or replaced while this answer was made"
+		return nil
+	}
+	p.replaces(res)
+	defer p.replaces(res) // of what was found meanwhile
 	var errs []error
 	if p.refresh && res.meaning != nil {
 		errs = append(errs, p.replace(ctx, res.meaning))
@@ -30,6 +36,9 @@ func (p *place) keep(ctx context.Context, res *result) error {
 	err := p.cache.use(ctx, writeTime, func(ctx context.Context, s cache.Store) error { return s.Set(ctx, e) })
 	if err == nil {
 		p.cache.count.Stored.Add(1)
+	}
+	if p.overtaken(res) { // just now: whichever is there may be the old one
+		p.cache.forget(ctx, p.key)
 	}
 	if errs = append(errs, err); errors.Join(errs...) != nil {
 		p.cache.count.Faults.Add(1)

@@ -80,7 +80,8 @@ type meaning struct {
 	text      string
 	vector    []float32
 	group     cache.Key
-	exactOnly bool // the answer is not found by it
+	exactOnly bool   // the answer is not found by it
+	begun     uint64 // the mark of the group when the work began
 }
 
 // semantic reports whether requests are compared by meaning.
@@ -115,10 +116,12 @@ func (p *place) mean(ctx context.Context, res *result) *meaning {
 		return nil
 	}
 	strict := either(p.call.StrictContext, p.client.StrictContext, false)
-	return &meaning{
+	m := &meaning{
 		text: text, vector: vector,
 		group: answers.Group(&p.scope, p.chat, strict, spec.space(len(vector))),
 	}
+	m.begun = p.cache.marks.at(&m.group)
+	return m
 }
 
 func (p *place) searchable() bool {
@@ -226,7 +229,7 @@ func (p *place) search(ctx context.Context, m *meaning, group cache.Key, limit i
 // is as similar as the store says.
 func (p *place) fits(m *meaning, group cache.Key, found *cache.Match) bool {
 	e := found.Entry
-	if e == nil || e.Group != group || e.Expired(time.Now()) || !p.recent(e) || found.Similarity < p.threshold() {
+	if e == nil || e.Group != group || e.Expired(time.Now()) || !p.recent(e) || !(found.Similarity >= p.threshold()) { // NaN is not
 		return false
 	}
 	_, conflict := alike.Conflict(m.text, e.Text)
@@ -261,6 +264,9 @@ func (p *place) replace(ctx context.Context, m *meaning) error {
 		list, err := p.search(ctx, m, group, 0)
 		errs = append(errs, err)
 		for i := range list {
+			if list[i].Entry == nil {
+				continue
+			}
 			if _, conflict := alike.Conflict(m.text, list[i].Entry.Text); conflict {
 				continue // it would not answer this request
 			}

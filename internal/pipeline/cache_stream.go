@@ -23,6 +23,7 @@ func streamed(ctx context.Context, p *place, req *providers.ChatCompletionReques
 	}
 	p.stream = true
 	p.key = answers.Key(&p.scope, req, chatKind.write)
+	p.begun = p.cache.marks.at(&p.key)
 	epoch := p.cache.flights.Epoch()
 	if !p.refresh {
 		if whole, ok := exact(ctx, p, &chatKind); ok {

@@ -140,6 +140,7 @@ func through[Q, T any](ctx context.Context, p *place, k *kind[Q, T], req Q, ask 
 		return out, true, err
 	}
 	p.key = answers.Key(&p.scope, req, k.write)
+	p.begun = p.cache.marks.at(&p.key)
 	epoch := p.cache.flights.Epoch()
 	if !p.refresh {
 		if out, ok := exact(ctx, p, k); ok {
@@ -286,7 +287,7 @@ func (p *place) join(ctx context.Context, epoch uint64, again int, work func(fre
 		own.target.Timeouts.Total = least(own.target.Timeouts.Total, max(time.Until(p.deadline), 1))
 		p.at = &own
 	}
-	key := flightKey{p.key, p.stream}
+	key := flightKey{p.key, p.stream, p.begun}
 	if p.refresh || again == maxJoins || !either(p.call.Coalesce, p.client.Coalesce, true) {
 		return p.cache.flights.Alone(ctx, key, work(false)), true
 	}
