@@ -33,7 +33,7 @@ func (p *place) keep(ctx context.Context, res *result) error {
 	if p.refresh && res.meaning != nil {
 		errs = append(errs, p.replace(ctx, res.meaning))
 	}
-	err := p.cache.use(ctx, writeTime, func(ctx context.Context, s cache.Store) error { return s.Set(ctx, e) })
+	err := p.cache.set(ctx, e)
 	if err == nil {
 		p.cache.count.Stored.Add(1)
 	}

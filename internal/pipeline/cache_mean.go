@@ -105,7 +105,7 @@ func (p *place) mean(ctx context.Context, res *result) *meaning {
 		res.info.Semantic = reason
 		return nil
 	}
-	vector, err := p.embed(ctx, &spec, text)
+	vector, err := within(ctx, spec.Timeout, func(ctx context.Context) ([]float32, error) { return p.embed(ctx, &spec, text) })
 	p.cache.count.Embeddings.Add(1)
 	if ctx.Err() == nil {
 		p.cache.embeds.tell(err == nil)
@@ -132,8 +132,6 @@ func (p *place) searchable() bool {
 
 // embed returns the vector of a text, of length 1.
 func (p *place) embed(ctx context.Context, spec *Embedding, text string) ([]float32, error) {
-	ctx, cancel := context.WithTimeout(ctx, spec.Timeout)
-	defer cancel()
 	if spec.Func != nil {
 		v, err := spec.Func(ctx, text)
 		if err != nil {
@@ -212,17 +210,14 @@ const maxCandidates = 8
 // search returns the entries of a group that are similar enough, the most similar
 // first.
 func (p *place) search(ctx context.Context, m *meaning, group cache.Key, limit int) ([]cache.Match, error) {
-	var list []cache.Match
-	err := p.cache.use(ctx, readTime, func(ctx context.Context, s cache.Store) error {
+	q := cache.Query{Group: group, Vector: m.vector, Threshold: p.threshold(), Limit: limit}
+	return use(ctx, p.cache, readTime, func(ctx context.Context, s cache.Store) ([]cache.Match, error) {
 		searcher, ok := s.(cache.Searcher)
 		if !ok {
-			return nil
+			return nil, nil
 		}
-		var err error
-		list, err = searcher.Search(ctx, &cache.Query{Group: group, Vector: m.vector, Threshold: p.threshold(), Limit: limit})
-		return err
+		return searcher.Search(ctx, &q)
 	})
-	return list, err
 }
 
 // fits reports whether a match may answer: nothing in the texts contradicts, and it
@@ -271,7 +266,7 @@ func (p *place) replace(ctx context.Context, m *meaning) error {
 				continue // it would not answer this request
 			}
 			key := list[i].Entry.Key
-			errs = append(errs, p.cache.use(ctx, writeTime, func(ctx context.Context, s cache.Store) error { return s.Delete(ctx, key) }))
+			errs = append(errs, p.cache.delete(ctx, key))
 		}
 	}
 	return errors.Join(errs...)
