@@ -86,7 +86,7 @@ func TestResponseCacheCopiesNothingThatWasReplaced(t *testing.T) {
 	for err == nil {
 		_, err = s.Recv()
 	}
-	if err != io.EOF { //nolint:errorlint // it is what ends a stream
+	if err != io.EOF {
 		t.Fatal(err)
 	}
 	if out := k.ask(gateway.CacheSemanticHit, alike); out.Text() != "new" {

@@ -71,7 +71,8 @@ type result struct {
 	unlock   func()
 	released sync.Once
 
-	log *inflight.Log[*providers.ChatCompletionChunk] // of a stream
+	log   *inflight.Log[*providers.ChatCompletionChunk] // of a stream
+	large atomic.Bool                                   // the stream is too large to be kept
 }
 
 // pending is an answer that waits for the end of its call, to be kept if nobody
