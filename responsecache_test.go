@@ -109,13 +109,14 @@ func TestResponseCacheReplaysAsAStream(t *testing.T) {
 // be kept.
 func TestResponseCacheKeepsWholeAnswersAlone(t *testing.T) {
 	for name, reply := range map[string]vertextest.Reply{
-		"cut by the length":      vertextest.Finish("MAX_TOKENS", "half an"),
-		"cut for safety":         vertextest.Finish("SAFETY", "half an"),
-		"a cut stream":           vertextest.Text("half an answer that is long").InPieces(6).CutAfterEvents(2),
-		"an error":               vertextest.Error(500, "INTERNAL", "x"),
-		"a refused prompt":       vertextest.Blocked("SAFETY"),
-		"an error in the stream": vertextest.Text("half an answer that is long").InPieces(6).FailAfterEvents(2, 500, "INTERNAL", "x"),
-		"grounded":               vertextest.JSON(200, `{"candidates":[{"content":{"role":"model","parts":[{"text":"news"}]},"finishReason":"STOP","groundingMetadata":{"webSearchQueries":["news"]}}]}`),
+		"cut by the length":        vertextest.Finish("MAX_TOKENS", "half an"),
+		"cut for safety":           vertextest.Finish("SAFETY", "half an"),
+		"a cut stream":             vertextest.Text("half an answer that is long").InPieces(6).CutAfterEvents(2),
+		"an error":                 vertextest.Error(500, "INTERNAL", "x"),
+		"ended for another reason": vertextest.Finish("OTHER", "half an"),
+		"a refused prompt":         vertextest.Blocked("SAFETY"),
+		"an error in the stream":   vertextest.Text("half an answer that is long").InPieces(6).FailAfterEvents(2, 500, "INTERNAL", "x"),
+		"grounded":                 vertextest.JSON(200, `{"candidates":[{"content":{"role":"model","parts":[{"text":"news"}]},"finishReason":"STOP","groundingMetadata":{"webSearchQueries":["news"]}}]}`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newCacheKit(t, simple)

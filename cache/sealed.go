@@ -114,6 +114,10 @@ func (s *Sealed) seal(e *Entry) *Entry {
 
 // open returns the entry that was sealed, or nil.
 func (s *Sealed) open(e *Entry) *Entry {
+	if e == nil {
+		s.broken.Add(1)
+		return nil
+	}
 	body := e.Body
 	if len(body) < len(sealedMagic) || string(body[:len(sealedMagic)]) != sealedMagic {
 		s.broken.Add(1)
@@ -143,7 +147,7 @@ func (s *Sealed) open(e *Entry) *Entry {
 // Get implements [Store].
 func (s *Sealed) Get(ctx context.Context, key Key) (*Entry, bool, error) {
 	e, ok, err := s.store.Get(ctx, key)
-	if err != nil || !ok || e.Key != key {
+	if err != nil || !ok || e == nil || e.Key != key {
 		return nil, false, err
 	}
 	if e = s.open(e); e == nil {
@@ -192,6 +196,10 @@ func (s *Sealed) List(ctx context.Context, f Filter) iter.Seq2[*Entry, error] {
 			return
 		}
 		for e, err := range below.List(ctx, f) {
+			if err == nil && e == nil {
+				s.broken.Add(1)
+				continue
+			}
 			if err == nil {
 				listed := *e
 				listed.Body = nil

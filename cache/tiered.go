@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 type TieredConfig struct {
 	// NearLife bounds how long a copy of what the far store has is kept near, and
 	// with it how long a change that another process made may go unnoticed. 0 means
-	// a minute, or ten if the far store is a [Watcher].
+	// a minute, or ten while the far store, which is a [Watcher], tells of changes.
 	NearLife time.Duration
 	// Timeout bounds each operation of the far store; 0 means 500 ms.
 	Timeout time.Duration
@@ -49,7 +50,7 @@ type Tiered struct {
 	far  *far
 	// keep is near as what can drop all.
 	keep Keeper
-	life time.Duration
+	life atomic.Int64 // of copies, in nanoseconds
 
 	lanes [laneCount]lane
 	// changes counts what was set, deleted and dropped.
@@ -86,21 +87,16 @@ func NewTiered(near, far Store, c TieredConfig) (*Tiered, error) {
 	if c.NearLife < 0 || c.Timeout < 0 || c.Failures < 0 || c.Pause < 0 {
 		return nil, errors.New("cache: a setting of the tiered store is negative")
 	}
-	watcher, watched := far.(Watcher)
-	if c.NearLife == 0 {
-		if c.NearLife = time.Minute; watched {
-			c.NearLife = 10 * time.Minute
-		}
-	}
-	t := &Tiered{near: near, keep: keep, life: c.NearLife, far: newFar(far, c)}
+	t := &Tiered{near: near, keep: keep, far: newFar(far, c)}
+	t.life.Store(int64(cmp.Or(c.NearLife, unwatchedLife)))
 	t.locks.held = map[Key]*held{}
 	for i := range t.lanes {
 		t.lanes[i].writing = make(chan struct{}, 1)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	t.closing = cancel
-	if watched {
-		t.watcher.Go(func() { t.listen(ctx, watcher) })
+	if watcher, ok := far.(Watcher); ok {
+		t.watcher.Go(func() { t.listen(ctx, watcher, cmp.Or(c.NearLife, watchedLife)) })
 	}
 	return t, nil
 }
@@ -145,7 +141,7 @@ func (t *Tiered) Get(ctx context.Context, key Key) (*Entry, bool, error) {
 	if t.closed.Load() {
 		return nil, false, t.fail(ErrClosed)
 	}
-	if e, ok, err := t.near.Get(ctx, key); ok && err == nil && e.Key == key {
+	if e, ok, err := t.near.Get(ctx, key); ok && err == nil && e != nil && e.Key == key {
 		t.hits.Add(1)
 		return e, true, nil
 	}
@@ -161,7 +157,7 @@ func (t *Tiered) Get(ctx context.Context, key Key) (*Entry, bool, error) {
 	}
 	l.mu.Lock()
 	if l.epoch == epoch {
-		t.keepNear(ctx, e, t.life)
+		t.keepNear(ctx, e, t.copyLife())
 	}
 	l.mu.Unlock()
 	t.hits.Add(1)
@@ -233,7 +229,7 @@ func (t *Tiered) Set(ctx context.Context, e *Entry) error {
 	case farErr != nil:
 		kept = t.keepNear(context.WithoutCancel(ctx), e, time.Until(e.Expires))
 	default:
-		kept = t.keepNear(context.WithoutCancel(ctx), e, t.life)
+		kept = t.keepNear(context.WithoutCancel(ctx), e, t.copyLife())
 	}
 	if kept || farErr == nil {
 		t.stored.Add(1)
@@ -301,28 +297,6 @@ func (t *Tiered) forget() {
 	t.changes.Add(1)
 }
 
-// listen lets the far store tell of changes, as soon as it can.
-func (t *Tiered) listen(ctx context.Context, w Watcher) {
-	for pause := time.Second; ; pause = min(2*pause, time.Minute) {
-		err := w.Watch(ctx, t.changed, t.reset)
-		if err == nil {
-			t.reset() // nobody has told of what came before
-			return
-		}
-		if ctx.Err() != nil || errors.Is(err, ErrClosed) {
-			return
-		}
-		t.far.failed(err)
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		}
-	}
-}
-
 // Search implements [Searcher].
 func (t *Tiered) Search(ctx context.Context, q *Query) ([]Match, error) {
 	if t.closed.Load() {
@@ -358,7 +332,7 @@ func (t *Tiered) keepFound(ctx context.Context, e *Entry, changes uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t.changes.Load() == changes {
-		t.keepNear(ctx, e, t.life)
+		t.keepNear(ctx, e, t.copyLife())
 	}
 }
 

@@ -194,7 +194,8 @@ func (f *far) search(ctx context.Context, q *Query) (found []Match, ok bool) {
 	}
 	now := time.Now()
 	return slices.DeleteFunc(found, func(m Match) bool {
-		if m.Entry == nil || m.Entry.Group != q.Group || len(m.Entry.Vector) != len(q.Vector) || dot(m.Entry.Vector, q.Vector) < q.Threshold-rounding {
+		if m.Entry == nil || m.Entry.Group != q.Group || len(m.Entry.Vector) != len(q.Vector) ||
+			!(dot(m.Entry.Vector, q.Vector) >= q.Threshold-rounding) { // NaN is not similar to anything
 			f.corrupt.Add(1)
 			return true
 		}

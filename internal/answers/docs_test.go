@@ -68,7 +68,9 @@ const pageKept = `
 ## What is kept
 
 Whole answers alone: each choice ended with ` + "`stop` or `tool_calls`" + `, the stream ended cleanly and was read to its end, no guard denied it. Errors, blocked prompts,
-answers that were cut, cancelled or filtered are never kept. ` + "`WithCacheRules`" + ` changes the rest:
+answers that were cut, cancelled or filtered are never kept, nor those whose reason to end the schema has no word for (the platform's own is in ` + "`NativeFinishReason`" + `).
+An answer that was asked for before a refresh or a deletion in the same process, and comes after it, is not kept either. Who deletes an answer by its key deletes the copies
+of it that semantic hits left too. A stream of more than 64 MiB goes on, and is not kept. ` + "`WithCacheRules`" + ` changes the rest:
 
 | by default | ` + "`CacheRules`" + ` |
 |---|---|

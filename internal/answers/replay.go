@@ -28,8 +28,18 @@ func Chunks(a *providers.ChatCompletion) []*providers.ChatCompletionChunk {
 	if a.Usage != nil || len(r.list) == 0 {
 		r.add().Usage = a.Usage
 	}
-	r.list[0].Extra, r.list[0].Meta = a.Extra, &a.Meta
+	r.list[0].Extra, r.list[0].Meta, r.list[0].PromptUsage = a.Extra, &a.Meta, promptUsage(a.Usage)
 	return r.list
+}
+
+// promptUsage is what is known of the usage when a stream begins.
+func promptUsage(u *providers.Usage) *providers.Usage {
+	if u == nil {
+		return nil
+	}
+	own := *u
+	own.CompletionTokens, own.TotalTokens, own.CompletionTokensDetails = 0, u.PromptTokens, providers.CompletionTokensDetails{}
+	return &own
 }
 
 // replayer makes the chunks of an answer.

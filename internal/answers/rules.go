@@ -122,6 +122,9 @@ func (r *Rules) Answer(c *providers.ChatCompletion) string {
 		ch := &c.Choices[i]
 		switch ch.FinishReason {
 		case providers.FinishStop, providers.FinishToolCalls:
+			if !isWhole(ch.NativeFinishReason) {
+				return "the answer is not whole: the platform gives another reason for its end than that it was done"
+			}
 		case providers.FinishLength:
 			if !r.Truncated {
 				return "the answer ended with the length limit"
@@ -137,6 +140,23 @@ func (r *Rules) Answer(c *providers.ChatCompletion) string {
 		}
 	}
 	return ""
+}
+
+// wholeReasons are the platforms' own words, in lower case, for an answer that ended
+// by itself. The schema has few words, so that others, such as OTHER, NO_IMAGE and
+// pause_turn, are "stop" in it too.
+//
+// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/GenerateContentResponse#FinishReason,
+// https://docs.anthropic.com/en/api/handling-stop-reasons and
+// https://platform.openai.com/docs/api-reference/chat/object
+var wholeReasons = []string{
+	"stop", "end_turn", "stop_sequence", "tool_use", "tool_calls", "function_call", "eos", "eos_token", "end_of_text",
+}
+
+// isWhole reports whether the platform's own reason, if it gives one, says that the
+// answer ended by itself.
+func isWhole(native string) bool {
+	return native == "" || slices.Contains(wholeReasons, strings.ToLower(native))
 }
 
 // hasSources reports whether a choice has such a member that says anything.

@@ -168,6 +168,20 @@ func (f *Flight[K, V]) Ended() bool {
 	}
 }
 
+// Shut lets nobody join any more.
+func (f *Flight[K, V]) Shut() {
+	f.group.mu.Lock()
+	defer f.group.mu.Unlock()
+	f.remove()
+}
+
+// Alone reports whether there is one caller, and will be no other.
+func (f *Flight[K, V]) Alone() bool {
+	f.group.mu.Lock()
+	defer f.group.mu.Unlock()
+	return f.refs == 1 && !f.shared
+}
+
 // Settle runs keep once for all callers, and then lets nobody join any more.
 func (f *Flight[K, V]) Settle(keep func()) {
 	f.settling.Do(func() {

@@ -22,6 +22,16 @@ func (l *Log[T]) Add(item T) {
 	l.wake()
 }
 
+// Forget lets go of the item at a place, which nobody reads any more.
+func (l *Log[T]) Forget(i int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i < len(l.items) {
+		var none T
+		l.items[i] = none
+	}
+}
+
 // End ends the list, with what its readers get behind the last item.
 func (l *Log[T]) End(err error) {
 	l.mu.Lock()

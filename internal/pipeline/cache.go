@@ -47,6 +47,7 @@ type responses struct {
 	wrong error     // why none could be made
 
 	flights  inflight.Group[flightKey, *result]
+	marks    marks
 	reads    breaker
 	embeds   breaker
 	count    CacheCounts
@@ -54,10 +55,12 @@ type responses struct {
 	shutting atomic.Bool
 }
 
-// flightKey names what callers share. A stream and a whole answer are made apart.
+// flightKey names what callers share. A stream and a whole answer are made apart,
+// and so are answers before and after one was deleted or replaced.
 type flightKey struct {
 	key    cache.Key
 	stream bool
+	begun  uint64
 }
 
 // CacheCounts counts what the response cache did.
@@ -113,25 +116,34 @@ func (c *responses) close() error {
 // while.
 var errResting = errors.New("the store failed too often and is left alone for a while")
 
-// use does one thing with the store. It has a deadline of its own, unless the
-// store is in this process.
-func (c *responses) use(ctx context.Context, limit time.Duration, do func(context.Context, cache.Store) error) error {
+// use does one thing with the store, within a limit unless that is in this process.
+func use[T any](ctx context.Context, c *responses, limit time.Duration, do func(context.Context, cache.Store) (T, error)) (T, error) {
+	var none T
 	store, err := c.open()
 	if err != nil {
-		return err
+		return none, err
 	}
 	if c.local {
 		return do(ctx, store)
 	}
 	if !c.reads.closed() {
-		return errResting
+		return none, errResting
 	}
-	own, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	err = do(own, store)
+	out, err := within(ctx, limit, func(ctx context.Context) (T, error) { return do(ctx, store) })
 	if ctx.Err() == nil { // else it says nothing of the store
 		c.reads.tell(err == nil || errors.Is(err, cache.ErrTooLarge))
 	}
+	return out, err
+}
+
+// set keeps an entry, and delete forgets one.
+func (c *responses) set(ctx context.Context, e *cache.Entry) error {
+	_, err := use(ctx, c, writeTime, func(ctx context.Context, s cache.Store) (struct{}, error) { return struct{}{}, s.Set(ctx, e) })
+	return err
+}
+
+func (c *responses) delete(ctx context.Context, key cache.Key) error {
+	_, err := use(ctx, c, writeTime, func(ctx context.Context, s cache.Store) (struct{}, error) { return struct{}{}, s.Delete(ctx, key) })
 	return err
 }
 
@@ -141,11 +153,12 @@ func (c *responses) get(ctx context.Context, key cache.Key) (*cache.Entry, error
 		e, _, err := store.Get(ctx, key)
 		return e, err
 	}
-	var e *cache.Entry
-	err := c.use(ctx, readTime, func(ctx context.Context, s cache.Store) error {
-		var err error
-		e, _, err = s.Get(ctx, key)
-		return err
+	e, err := use(ctx, c, readTime, func(ctx context.Context, s cache.Store) (*cache.Entry, error) {
+		e, ok, err := s.Get(ctx, key)
+		if !ok {
+			e = nil
+		}
+		return e, err
 	})
 	if err != nil {
 		return nil, err
@@ -163,7 +176,7 @@ func matching(e *cache.Entry, key cache.Key) *cache.Entry {
 
 // forget deletes what is of no use.
 func (c *responses) forget(ctx context.Context, key cache.Key) {
-	_ = c.use(context.WithoutCancel(ctx), writeTime, func(ctx context.Context, s cache.Store) error { return s.Delete(ctx, key) })
+	_ = c.delete(context.WithoutCancel(ctx), key)
 }
 
 // breaker leaves alone what failed several times in a row.
@@ -227,6 +240,7 @@ type place struct {
 	scope        answers.Scope
 	key          cache.Key
 	named        string // the key for people, once it was told
+	begun        uint64 // the mark of the key when the call looked for it
 	refresh      bool
 	stream       bool
 	inline       bool      // the work is done on the goroutine of the call

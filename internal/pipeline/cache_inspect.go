@@ -130,6 +130,9 @@ func (p *place) inspectMeaning(ctx context.Context, out *CacheInspection) {
 		out.Semantic = "the store failed to search"
 	}
 	for i := range list {
+		if list[i].Entry == nil {
+			continue
+		}
 		s := SimilarEntry{Key: list[i].Entry.Key.String(), Similarity: list[i].Similarity}
 		switch reason, conflict := alike.Conflict(m.text, list[i].Entry.Text); {
 		case list[i].Similarity < least:
@@ -164,7 +167,7 @@ func (p *place) inspectParts(ctx context.Context, req *providers.ChatCompletionR
 		if seen++; err != nil || seen > maxInspected {
 			return
 		}
-		if e.Key == p.key {
+		if e == nil || e.Key == p.key {
 			continue
 		}
 		if differs, same := compare(own, e.Parts); same > best {

@@ -24,12 +24,21 @@ func (p *place) keep(ctx context.Context, res *result) error {
 		e = p.entry(res)
 	}
 	var fault error
+	if p.overtaken(res) {
+		res.reason = "it was deleted or replaced while this answer was made"
+		return nil
+	}
+	p.replaces(res)
+	defer p.replaces(res) // of what was found meanwhile
 	if p.refresh && res.meaning != nil {
 		fault = p.replace(ctx, res.meaning)
 	}
-	err := p.cache.use(ctx, writeTime, func(ctx context.Context, s cache.Store) error { return s.Set(ctx, e) })
+	err := p.cache.set(ctx, e)
 	if err == nil {
 		p.cache.count.Stored.Add(1)
+	}
+	if p.overtaken(res) { // just now: whichever is there may be the old one
+		p.cache.forget(ctx, p.key)
 	}
 	if fault = errors.Join(fault, err); fault != nil {
 		p.cache.count.Faults.Add(1)

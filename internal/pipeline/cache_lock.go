@@ -28,16 +28,21 @@ func (p *place) locked(ctx context.Context, res *result) bool {
 	}
 	give := time.Now().Add(lockWait)
 	for pause := lockPause; ; pause = min(2*pause, lockPauseMost) {
-		free := false
-		err := p.cache.use(ctx, readTime, func(ctx context.Context, _ cache.Store) error {
-			var err error
-			res.unlock, free, err = locker.Lock(ctx, p.key, lockTime)
-			return err
+		unlock, err := use(ctx, p.cache, readTime, func(ctx context.Context, _ cache.Store) (func(), error) {
+			unlock, free, err := locker.Lock(ctx, p.key, lockTime)
+			switch {
+			case err != nil || !free:
+				return nil, err
+			case ctx.Err() != nil: // nobody waits for it any more
+				unlock()
+				return nil, ctx.Err()
+			}
+			return unlock, nil
 		})
-		if err != nil || free || !time.Now().Before(give) {
+		res.unlock = unlock
+		if err != nil || unlock != nil || !time.Now().Before(give) {
 			return false
 		}
-		res.unlock = nil
 		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:

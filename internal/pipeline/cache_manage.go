@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
@@ -64,10 +65,42 @@ func (e *Engine) CacheDelete(ctx context.Context, key string) error {
 	}
 	store, err := e.cache.opened()
 	if err == nil && store != nil {
-		err = store.Delete(ctx, k)
+		err = e.cache.erase(ctx, store, k)
 	}
 	return cacheError(err)
 }
+
+// erase deletes the entry of a key, and the copies of its answer that were given to
+// requests that mean the same.
+func (c *responses) erase(ctx context.Context, store cache.Store, key cache.Key) error {
+	old, _, err := store.Get(ctx, key)
+	if err != nil || old == nil || old.Key != key {
+		old = &cache.Entry{Key: key}
+	}
+	mark := func() {
+		if c.marks.mark(&key); !old.Group.IsZero() {
+			c.marks.mark(&old.Group)
+		}
+	}
+	mark()
+	defer mark() // what was found meanwhile
+	errs := []error{store.Delete(ctx, key)}
+	searcher, ok := store.(cache.Searcher)
+	if !ok || old.Group.IsZero() || len(old.Vector) == 0 {
+		return errs[0]
+	}
+	list, err := searcher.Search(ctx, &cache.Query{Group: aliasGroup(old.Group), Vector: old.Vector, Threshold: leastSimilar})
+	errs = append(errs, err)
+	for i := range list {
+		if e := list[i].Entry; e != nil && e.Created.Equal(old.Created) && bytes.Equal(e.Body, old.Body) {
+			errs = append(errs, store.Delete(ctx, e.Key))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// leastSimilar takes in all that may have been a semantic hit.
+const leastSimilar = 0.01
 
 // keeper returns the store, if it can list; nil when there is none yet.
 func (e *Engine) keeper() (cache.Keeper, error) {
@@ -88,6 +121,8 @@ func (e *Engine) CacheDeleteAll(ctx context.Context, f cache.Filter) (int, error
 	if err != nil || k == nil {
 		return 0, err
 	}
+	e.cache.marks.markAll()
+	defer e.cache.marks.markAll() // what was found meanwhile
 	n, err := k.DeleteAll(ctx, f)
 	return n, cacheError(err)
 }
@@ -102,6 +137,9 @@ func (e *Engine) CacheList(ctx context.Context, f cache.Filter) ([]*cache.Entry,
 	for entry, err := range k.List(ctx, f) {
 		if err != nil {
 			return nil, cacheError(err)
+		}
+		if entry == nil {
+			continue
 		}
 		own := *entry
 		own.Body, own.Vector = nil, nil

@@ -80,7 +80,8 @@ type meaning struct {
 	text      string
 	vector    []float32
 	group     cache.Key
-	exactOnly bool // the answer is not found by it
+	exactOnly bool   // the answer is not found by it
+	begun     uint64 // the mark of the group when the work began
 }
 
 // semantic reports whether requests are compared by meaning.
@@ -104,7 +105,7 @@ func (p *place) mean(ctx context.Context, res *result) *meaning {
 		res.info.Semantic = reason
 		return nil
 	}
-	vector, err := p.embed(ctx, &spec, text)
+	vector, err := within(ctx, spec.Timeout, func(ctx context.Context) ([]float32, error) { return p.embed(ctx, &spec, text) })
 	p.cache.count.Embeddings.Add(1)
 	if ctx.Err() == nil {
 		p.cache.embeds.tell(err == nil)
@@ -115,10 +116,12 @@ func (p *place) mean(ctx context.Context, res *result) *meaning {
 		return nil
 	}
 	strict := either(p.call.StrictContext, p.client.StrictContext, false)
-	return &meaning{
+	m := &meaning{
 		text: text, vector: vector,
 		group: answers.Group(&p.scope, p.chat, strict, spec.space(len(vector))),
 	}
+	m.begun = p.cache.marks.at(&m.group)
+	return m
 }
 
 func (p *place) searchable() bool {
@@ -129,8 +132,6 @@ func (p *place) searchable() bool {
 
 // embed returns the vector of a text, of length 1.
 func (p *place) embed(ctx context.Context, spec *Embedding, text string) ([]float32, error) {
-	ctx, cancel := context.WithTimeout(ctx, spec.Timeout)
-	defer cancel()
 	if spec.Func != nil {
 		v, err := spec.Func(ctx, text)
 		if err != nil {
@@ -209,24 +210,21 @@ const maxCandidates = 8
 // search returns the entries of a group that are similar enough, the most similar
 // first.
 func (p *place) search(ctx context.Context, m *meaning, group cache.Key, limit int) ([]cache.Match, error) {
-	var list []cache.Match
-	err := p.cache.use(ctx, readTime, func(ctx context.Context, s cache.Store) error {
+	q := cache.Query{Group: group, Vector: m.vector, Threshold: p.threshold(), Limit: limit}
+	return use(ctx, p.cache, readTime, func(ctx context.Context, s cache.Store) ([]cache.Match, error) {
 		searcher, ok := s.(cache.Searcher)
 		if !ok {
-			return nil
+			return nil, nil
 		}
-		var err error
-		list, err = searcher.Search(ctx, &cache.Query{Group: group, Vector: m.vector, Threshold: p.threshold(), Limit: limit})
-		return err
+		return searcher.Search(ctx, &q)
 	})
-	return list, err
 }
 
 // fits reports whether a match may answer: nothing in the texts contradicts, and it
 // is as similar as the store says.
 func (p *place) fits(m *meaning, group cache.Key, found *cache.Match) bool {
 	e := found.Entry
-	if e == nil || e.Group != group || e.Expired(time.Now()) || !p.recent(e) || found.Similarity < p.threshold() {
+	if e == nil || e.Group != group || e.Expired(time.Now()) || !p.recent(e) || !(found.Similarity >= p.threshold()) { // NaN is not
 		return false
 	}
 	_, conflict := alike.Conflict(m.text, e.Text)
@@ -261,11 +259,14 @@ func (p *place) replace(ctx context.Context, m *meaning) error {
 		list, err := p.search(ctx, m, group, 0)
 		errs = append(errs, err)
 		for i := range list {
+			if list[i].Entry == nil {
+				continue
+			}
 			if _, conflict := alike.Conflict(m.text, list[i].Entry.Text); conflict {
 				continue // it would not answer this request
 			}
 			key := list[i].Entry.Key
-			errs = append(errs, p.cache.use(ctx, writeTime, func(ctx context.Context, s cache.Store) error { return s.Delete(ctx, key) }))
+			errs = append(errs, p.cache.delete(ctx, key))
 		}
 	}
 	return errors.Join(errs...)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/b650d4bf/gateway/internal/answers"
@@ -23,6 +24,7 @@ func streamed(ctx context.Context, p *place, req *providers.ChatCompletionReques
 	}
 	p.stream = true
 	p.key = answers.Key(&p.scope, req, chatKind.write)
+	p.begun = p.cache.marks.at(&p.key)
 	epoch := p.cache.flights.Epoch()
 	if !p.refresh {
 		if whole, ok := exact(ctx, p, &chatKind); ok {
@@ -50,7 +52,7 @@ func streamed(ctx context.Context, p *place, req *providers.ChatCompletionReques
 		}
 		p.told(res, leads, 0)
 		p.rec.waiting = &pending{place: p, flight: f, result: res}
-		reader := &logReader{ctx: wait, log: res.log, flight: f, left: make(chan struct{}), cancel: cancel}
+		reader := &logReader{ctx: wait, log: res.log, large: &res.large, flight: f, left: make(chan struct{}), cancel: cancel}
 		if out.first, err = reader.Recv(); err != nil {
 			p.rec.drop()
 			_ = reader.Close()
@@ -114,9 +116,16 @@ func (p *place) pump(f *inflight.Flight[flightKey, *result], res *result, o *ope
 			ended = nil
 			return nil
 		}
-		if whole.add(answers.Clone(chunk)); whole.size > maxHeld {
-			ended = whole.err
-			return whole.err
+		if !res.large.Load() {
+			whole.add(answers.Clone(chunk))
+		}
+		if whole.size > maxHeld && !res.large.Load() { // it goes on, and is not kept
+			whole.answer = providers.Accumulator{}
+			f.Shut()
+			res.large.Store(true)
+		}
+		if u := chunk.Usage; u != nil {
+			whole.tokens = u.TotalTokens
 		}
 		if res.log.Add(chunk); chunk == o.first {
 			f.Begin(res)
@@ -136,7 +145,9 @@ func endOf(err error) error {
 // seen its end.
 func (p *place) whole(res *result, f *fold, took time.Duration) {
 	if f.err != nil {
-		res.reason = "the chunks do not make an answer"
+		if res.reason = "the chunks do not make an answer"; f.size > maxHeld {
+			res.reason = "the answer is larger than is kept"
+		}
 		return
 	}
 	_ = ready(p, &chatKind, res, f.answer.Completion(), took) // a chat can be encoded
@@ -146,6 +157,7 @@ func (p *place) whole(res *result, f *fold, took time.Duration) {
 type logReader struct {
 	ctx    context.Context //nolint:containedctx // it is the caller's, who reads
 	log    *chunkLog
+	large  *atomic.Bool // what one reader alone has read need not be held
 	flight *inflight.Flight[flightKey, *result]
 	next   int
 	left   chan struct{}
@@ -158,6 +170,9 @@ func (r *logReader) Recv() (*providers.ChatCompletionChunk, error) {
 	c, err := r.log.At(r.ctx, r.next, r.left)
 	if err != nil {
 		return nil, err
+	}
+	if r.large.Load() && r.flight.Alone() {
+		r.log.Forget(r.next)
 	}
 	r.next++
 	return answers.Clone(c), nil

@@ -71,7 +71,8 @@ type result struct {
 	unlock   func()
 	released sync.Once
 
-	log *inflight.Log[*providers.ChatCompletionChunk] // of a stream
+	log   *inflight.Log[*providers.ChatCompletionChunk] // of a stream
+	large atomic.Bool                                   // the stream is too large to be kept
 }
 
 // pending is an answer that waits for the end of its call, to be kept if nobody
@@ -140,6 +141,7 @@ func through[Q, T any](ctx context.Context, p *place, k *kind[Q, T], req Q, ask 
 		return out, true, err
 	}
 	p.key = answers.Key(&p.scope, req, k.write)
+	p.begun = p.cache.marks.at(&p.key)
 	epoch := p.cache.flights.Epoch()
 	if !p.refresh {
 		if out, ok := exact(ctx, p, k); ok {
@@ -291,7 +293,7 @@ func (p *place) join(ctx context.Context, epoch uint64, again int, work func(fre
 		own.target.Timeouts.Total = least(own.target.Timeouts.Total, max(time.Until(p.deadline), 1))
 		p.at = &own
 	}
-	key := flightKey{p.key, p.stream}
+	key := flightKey{p.key, p.stream, p.begun}
 	if p.refresh || again == maxJoins || !either(p.call.Coalesce, p.client.Coalesce, true) {
 		return p.cache.flights.Alone(ctx, key, work(false)), true
 	}
