@@ -66,20 +66,19 @@ func (c *call) createFile() error {
 	if zipped, err := isZipped(c.r.Header["Content-Encoding"]); err != nil || zipped {
 		return invalid(http.StatusUnsupportedMediaType, "content-encoding", "content-encoding: must be absent for a form")
 	}
-	kind, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
-	if err != nil || kind != "multipart/form-data" {
+	boundary, isForm := formBoundary(c.r.Header["Content-Type"])
+	switch {
+	case !isForm:
 		return invalid(http.StatusUnsupportedMediaType, "content-type", "content-type: must be multipart/form-data")
+	case boundary == "":
+		return errNoBoundary()
 	}
 	most := c.maxFile
 	if most <= 0 {
 		most = providers.DefaultMaxFile
 	}
-	c.r.Body = http.MaxBytesReader(c.w, c.r.Body, most+formRoom)
-	parts, err := c.r.MultipartReader()
-	if err != nil {
-		return badForm()
-	}
-	f := &form{c: c, parts: parts}
+	// The request itself stays as it is: a caller in the process may send it again.
+	f := &form{c: c, parts: multipart.NewReader(http.MaxBytesReader(c.w, c.r.Body, most+formRoom), boundary)}
 	req := &providers.FileRequest{MaxBytes: most}
 	if err := f.read(req); err != nil {
 		return err
@@ -258,6 +257,17 @@ func (c *call) deleteFile() error {
 	return writeMade(c, &out.Meta, out.AppendJSON)
 }
 
+// readFirst fills p. Its error is io.EOF where the body ends before that, and the
+// body's own where it breaks off, unlike io.ReadFull's.
+func readFirst(body io.Reader, p []byte) (n int, err error) {
+	for n < len(p) && err == nil {
+		var more int
+		more, err = body.Read(p[n:])
+		n += more
+	}
+	return n, err
+}
+
 // fileContent writes a file as it is read.
 func (c *call) fileContent(id string) error {
 	body, f, err := c.backend.FileContent(c.r.Context(), id, &c.o)
@@ -265,8 +275,8 @@ func (c *call) fileContent(id string) error {
 		return err
 	}
 	first := make([]byte, firstPiece)
-	n, err := io.ReadFull(body, first)
-	whole := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	n, err := readFirst(body, first)
+	whole := errors.Is(err, io.EOF)
 	if err != nil && !whole {
 		_ = body.Close()
 		return err

@@ -79,7 +79,7 @@ const maxFields = 100
 // readForm reads a form into req.
 func (c *call) readForm(boundary string, req *providers.ImageRequest) error {
 	if boundary == "" {
-		return invalid(http.StatusBadRequest, "content-type", "content-type: the form has no boundary")
+		return errNoBoundary()
 	}
 	buf := jsonx.GetBuffer()
 	defer buf.Free() // decoding copies what it keeps
@@ -153,6 +153,10 @@ func formJSON(form []byte, boundary string) ([]byte, error) {
 		return nil, badForm()
 	}
 	return body, nil
+}
+
+func errNoBoundary() error {
+	return invalid(http.StatusBadRequest, "content-type", "content-type: the form has no boundary")
 }
 
 func badForm() error {
