@@ -63,7 +63,7 @@ func readChunk(buf *jsonx.Buffer, body io.Reader) (last bool, err error) {
 		more, err := body.Read(buf.B[n:chunkSize])
 		n += more
 		switch {
-		case err == io.EOF: //nolint:errorlint // as io.Reader has it; one that wraps it is a failure
+		case err == io.EOF: // one that wraps it is a failure
 			buf.B = buf.B[:n]
 			return true, nil
 		case err != nil:

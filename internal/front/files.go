@@ -113,7 +113,7 @@ func (f *form) read(req *providers.FileRequest) error {
 	for {
 		part, err := f.parts.NextPart()
 		switch {
-		case err == io.EOF: //nolint:errorlint // one that is wrapped is of a form that was cut
+		case err == io.EOF: // one that is wrapped is of a form that was cut
 			return nil
 		case err != nil:
 			return f.c.formFailed(err)

@@ -34,7 +34,7 @@ func (f *closedForm) Read(p []byte) (int, error) {
 		all := f.tail + string(p[:n])
 		f.tail = all[max(0, len(all)-len(f.end)):]
 	}
-	if err == io.EOF && f.tail != f.end { //nolint:errorlint // as io.Reader has it
+	if err == io.EOF && f.tail != f.end {
 		f.more, err = strings.NewReader("\r\n\r\n"), nil
 	}
 	return n, err

@@ -27,7 +27,7 @@ func TestFormsThatAreCut(t *testing.T) {
 					count++
 				}
 			}
-			//nolint:errorlint // the point is what it is exactly
+			// What it is exactly is the point.
 			if whole := err == io.EOF; whole != (n >= end) || whole && count != 2 {
 				t.Errorf("%s, %d of %d bytes: %d parts, %v", name, n, len(form), count, err)
 			}
