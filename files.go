@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"iter"
-	"strings"
 
 	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/internal/batch"
@@ -39,8 +38,8 @@ func WithStorageURL(url string) Option {
 		if url == "" {
 			return invalidOption("storage_url", "must not be empty")
 		}
-		if err := (catalog.Entry{BaseURL: url}).CheckPlace(); err != nil {
-			return invalidOption("", strings.ReplaceAll(err.Error(), "base_url", "storage_url"))
+		if err := (catalog.Entry{StorageURL: url}).CheckPlace(); err != nil {
+			return invalidOption("", err.Error())
 		}
 		s.StorageURL = url
 		return nil

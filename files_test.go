@@ -281,6 +281,8 @@ func TestFilesOverHTTP(t *testing.T) {
 		{"a field that means nothing", []string{"file:a.jsonl", "x", "purpose", "batch", "colour", "red"}, 200, `"filename":"a.jsonl"`},
 		{"no purpose", []string{"file:a.jsonl", "x"}, 400, "a purpose is required"},
 		{"no file", []string{"purpose", "batch"}, 400, "no file"},
+		{"a purpose twice", []string{"purpose", "batch", "purpose", "other", "file:a", "x"}, 400, `"param":"purpose"`},
+		{"a purpose twice, around the file", []string{"purpose", "batch", "file:a", "x", "purpose", "other"}, 400, "more than once"},
 		{"two files", []string{"purpose", "batch", "file:a", "x", "file:b", "y"}, 400, "more than one file"},
 		{"a file that is too large", []string{"purpose", "batch", "file:a", long(5<<20 + 1)}, 413, "over the limit of 5242880 bytes"},
 		{"seconds that are none", []string{"purpose", "batch", "expires_after[seconds]", "soon", "file:a", "x"}, 400, "number of seconds"},
@@ -302,8 +304,14 @@ func TestFilesOverHTTP(t *testing.T) {
 	}
 	body, kind := form(t, "purpose", "batch", "file:a", "x")
 	whole, _ := io.ReadAll(body)
-	if status, text, _ := do("POST", "/v1/files", kind, bytes.NewReader(whole[:len(whole)-20])); status != 400 || !strings.Contains(text, "not a whole form") {
-		t.Errorf("a form that is cut: %d %s", status, text)
+	before := len(platform.Objects("bucket"))
+	for n := range whole[:len(whole)-4] { // all but the end of its last boundary
+		if status, text, _ := do("POST", "/v1/files", kind, bytes.NewReader(whole[:n])); status != 400 || !strings.Contains(text, "not a whole form") {
+			t.Fatalf("a form that is cut after %d of %d bytes: %d %s", n, len(whole), status, text)
+		}
+	}
+	if left := len(platform.Objects("bucket")) - before; left != 0 {
+		t.Errorf("%d objects are left of forms that were cut", left)
 	}
 	status, text, _ := do("GET", "/v1/files?limit=2", "", nil)
 	var list struct {
@@ -334,7 +342,11 @@ func TestFilesOverHTTP(t *testing.T) {
 		{"GET", "/v1/files?limit=0", 400, "limit"},
 		{"GET", "/v1/batches/batch_x", 404, "batch_not_found"},
 		{"POST", "/v1/batches/batch_x/cancel", 404, "batch_not_found"},
-		{"POST", "/v1/batches/batch_x", 404, "no such path"},
+		{"POST", "/v1/batches/batch_x", 405, "use GET, HEAD"},
+		{"GET", "/v1/batches/batch_x/cancel", 405, "use POST"},
+		{"DELETE", "/v1/files/" + id + "/content", 405, "use GET, HEAD"},
+		{"GET", "/v1/files//content", 404, "no such path"},
+		{"POST", "/v1/batches//cancel", 405, "wrong method"},
 		{"GET", "/v1/batches", 200, `"data":[],"first_id":null`},
 	} {
 		if status, text, _ := do(tt.method, tt.path, "", nil); status != tt.status || !strings.Contains(text, tt.says) {

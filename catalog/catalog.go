@@ -53,6 +53,10 @@ type Entry struct {
 	Region string
 	// Bucket is where files and batches are kept, as gs://bucket/prefix.
 	Bucket string
+	// StorageURL replaces scheme and host of Cloud Storage, where the bucket is, as
+	// BaseURL does those of the provider, under the same rules. The access token
+	// goes there.
+	StorageURL string
 	// BaseURL replaces the provider's own address. It must be absolute, without
 	// user info, query or fragment, and https unless its host is this machine.
 	BaseURL string

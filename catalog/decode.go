@@ -18,7 +18,8 @@ const maxSize = 16 << 20
 // members lists the members of an entry in the order of the documentation.
 func members() []string {
 	return []string{
-		"provider", "project_id", "region", "bucket", "base_url", "universe_domain", "quota_project", "headers", "api_version",
+		"provider", "project_id", "region", "bucket", "storage_url", "base_url", "universe_domain", "quota_project", "headers",
+		"api_version",
 		"api_key", "service_account_file", "service_account_json", "access_token", "auth",
 	}
 }
@@ -198,8 +199,8 @@ func (p *problems) entry(m member) Entry {
 	path := join("providers", m.name)
 	e := Entry{Slug: m.name}
 	text := map[string]*string{
-		"provider": &e.Provider, "project_id": &e.ProjectID, "region": &e.Region, "bucket": &e.Bucket, "base_url": &e.BaseURL,
-		"universe_domain": &e.UniverseDomain, "quota_project": &e.QuotaProject, "api_version": &e.APIVersion,
+		"provider": &e.Provider, "project_id": &e.ProjectID, "region": &e.Region, "bucket": &e.Bucket, "storage_url": &e.StorageURL,
+		"base_url": &e.BaseURL, "universe_domain": &e.UniverseDomain, "quota_project": &e.QuotaProject, "api_version": &e.APIVersion,
 		"service_account_file": &e.ServiceAccountFile, "auth": &e.Auth,
 		"access_token": (*string)(&e.AccessToken), "api_key": (*string)(&e.APIKey),
 	}

@@ -17,7 +17,8 @@ func TestParseReadsEveryMember(t *testing.T) {
 	m, err := catalog.Parse([]byte("\ufeff" + `{"providers":{
 		"vx":{"provider":"vertex-ai","project_id":"example.com:proj","region":"europe-west4",
 			"service_account_file":"key.json","base_url":"https://host.example/v1","headers":{"x-team":"blue"},
-			"universe_domain":"example-tpc.goog","quota_project":"123456"},
+			"universe_domain":"example-tpc.goog","quota_project":"123456",
+			"bucket":"gs://bucket/team","storage_url":"https://store.example"},
 		"sa":{"provider":"vertex-ai","service_account_json":` + key + `},
 		"tok.1":{"provider":"vertex-ai","access_token":"ya29.abc"},
 		"azure":{"provider":"openai-compatible","api_key":"k","api_version":"2024-10-21"},
@@ -40,6 +41,7 @@ func TestParseReadsEveryMember(t *testing.T) {
 			ServiceAccountFile: "key.json", BaseURL: "https://host.example/v1",
 			Headers:        map[string]catalog.Secret{"x-team": "blue"},
 			UniverseDomain: "example-tpc.goog", QuotaProject: "123456",
+			Bucket: "gs://bucket/team", StorageURL: "https://store.example",
 		},
 	}
 	var got []catalog.Entry

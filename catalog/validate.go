@@ -71,8 +71,10 @@ func (p *problems) place(path string, e *Entry) {
 	if e.Bucket != "" && !strings.HasPrefix(e.Bucket, "gs://") {
 		p.add(join(path, "bucket"), `must be "gs://BUCKET" or "gs://BUCKET/PREFIX"`)
 	}
-	if e.BaseURL != "" {
-		p.baseURL(join(path, "base_url"), e.BaseURL)
+	for _, m := range [...]struct{ name, url string }{{"base_url", e.BaseURL}, {"storage_url", e.StorageURL}} {
+		if m.url != "" {
+			p.baseURL(join(path, m.name), m.url)
+		}
 	}
 	if e.APIVersion != "" && !made(e.APIVersion, lower+digits+"-.", maxName) {
 		p.add(join(path, "api_version"), `is made of lower-case letters, digits, '-' and '.', such as "2024-10-21"`)

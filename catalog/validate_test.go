@@ -82,6 +82,7 @@ func TestNewChecksAddressesAndSecrets(t *testing.T) {
 		return func(e *catalog.Entry) { e.Headers = map[string]catalog.Secret{k: catalog.Secret(v)} }
 	}
 	base := func(u string) func(*catalog.Entry) { return func(e *catalog.Entry) { e.BaseURL = u } }
+	storage := func(u string) func(*catalog.Entry) { return func(e *catalog.Entry) { e.StorageURL = u } }
 	token := func(v catalog.Secret) func(*catalog.Entry) {
 		return func(e *catalog.Entry) { e.AccessToken = v }
 	}
@@ -102,6 +103,12 @@ func TestNewChecksAddressesAndSecrets(t *testing.T) {
 		{"plain http to a name like localhost", base("http://localhost.example"), "providers.vx.base_url: " + plain},
 		{"plain http to localhost", base("http://localhost:8080/v1"), ""},
 		{"plain http to IPv6 loopback", base("http://[::1]:8080"), ""},
+		{"storage URL without scheme", storage("host/x"), "providers.vx.storage_url: " + absolute},
+		{"storage URL with user info", storage("https://u:p@h"),
+			"providers.vx.storage_url: must not hold a user name or password: use the credential members"},
+		{"storage URL with a query", storage("https://h?a=b"), "providers.vx.storage_url: must not have a query or a fragment"},
+		{"storage URL in the clear", storage("http://h.example"), "providers.vx.storage_url: " + plain},
+		{"storage URL on this machine", storage("http://127.0.0.1:8080"), ""},
 		{"header for credentials", header("authorization", "x"), "providers.vx.headers.authorization: " + forms},
 		{"header for a proxy's credentials", header("Proxy-Authorization", "x"), "providers.vx.headers.Proxy-Authorization: " + forms},
 		{"header set by the client", header("Host", "x"), "providers.vx.headers.Host: is set by the client itself"},

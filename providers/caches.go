@@ -129,6 +129,8 @@ func (x CachedContentExpiry) Validate() error {
 		return Invalid("ttl", "a positive ttl or an expire_time is required")
 	case x.TTL == 0 && !x.ExpireTime.After(time.Now()):
 		return Invalid("expire_time", "must be in the future: delete what is not to be kept")
+	case x.ExpireTime.UTC().Year() > 9999: // which RFC 3339 has no form for
+		return Invalid("expire_time", "must be before the year 10000: in numbers it is in Unix seconds, not milliseconds")
 	}
 	return nil
 }

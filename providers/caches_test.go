@@ -23,16 +23,17 @@ func TestCachedContentRequestIsChecked(t *testing.T) {
 			"tools alone": {"", func(q *providers.CachedContentRequest) {
 				q.Messages, q.Tools = nil, []providers.Tool{{Type: "web_search"}}
 			}},
-			"a ttl":               {"", func(q *providers.CachedContentRequest) { q.TTL = 1 }},
-			"a time":              {"", func(q *providers.CachedContentRequest) { q.ExpireTime = time.Now().Add(1) }},
-			"no model":            {"model", func(q *providers.CachedContentRequest) { q.Model = "" }},
-			"nothing to keep":     {"messages", func(q *providers.CachedContentRequest) { q.Messages = nil }},
-			"an unknown role":     {"messages[0].role", func(q *providers.CachedContentRequest) { q.Messages[0].Role = "boss" }},
-			"a call without end":  {"messages[1].tool_calls[0]", func(q *providers.CachedContentRequest) { q.Messages = append(q.Messages, call) }},
-			"a tool without name": {"tools[0].function.name", func(q *providers.CachedContentRequest) { q.Tools = []providers.Tool{{Type: "function"}} }},
-			"a negative ttl":      {"ttl", func(q *providers.CachedContentRequest) { q.TTL = -time.Hour }},
-			"two expiries":        {"expire_time", func(q *providers.CachedContentRequest) { q.TTL, q.ExpireTime = 1, time.Now().Add(1) }},
-			"a time that is over": {"expire_time", func(q *providers.CachedContentRequest) { q.ExpireTime = time.Now() }},
+			"a ttl":                  {"", func(q *providers.CachedContentRequest) { q.TTL = 1 }},
+			"a time":                 {"", func(q *providers.CachedContentRequest) { q.ExpireTime = time.Now().Add(1) }},
+			"no model":               {"model", func(q *providers.CachedContentRequest) { q.Model = "" }},
+			"nothing to keep":        {"messages", func(q *providers.CachedContentRequest) { q.Messages = nil }},
+			"an unknown role":        {"messages[0].role", func(q *providers.CachedContentRequest) { q.Messages[0].Role = "boss" }},
+			"a call without end":     {"messages[1].tool_calls[0]", func(q *providers.CachedContentRequest) { q.Messages = append(q.Messages, call) }},
+			"a tool without name":    {"tools[0].function.name", func(q *providers.CachedContentRequest) { q.Tools = []providers.Tool{{Type: "function"}} }},
+			"a negative ttl":         {"ttl", func(q *providers.CachedContentRequest) { q.TTL = -time.Hour }},
+			"two expiries":           {"expire_time", func(q *providers.CachedContentRequest) { q.TTL, q.ExpireTime = 1, time.Now().Add(1) }},
+			"a time in milliseconds": {"expire_time", func(q *providers.CachedContentRequest) { q.ExpireTime = time.Unix(time.Now().UnixMilli(), 0) }},
+			"a time that is over":    {"expire_time", func(q *providers.CachedContentRequest) { q.ExpireTime = time.Now() }},
 		} {
 			q := &providers.CachedContentRequest{Model: "m", Messages: []providers.Message{providers.UserMessage("x")}}
 			tt.change(q)

@@ -61,7 +61,8 @@ func start(t *testing.T, keys string) sidecar {
 
 func (s *sidecar) writeCatalog(t *testing.T, slug string) {
 	t.Helper()
-	writeFile(t, s.catalog, `{"providers":{"`+slug+`":{"provider":"vertex-ai","project_id":"p","region":"global","auth":"none","base_url":"`+s.platform+`"}},
+	writeFile(t, s.catalog, `{"providers":{"`+slug+`":{"provider":"vertex-ai","project_id":"p","region":"global","auth":"none","base_url":"`+s.platform+`",
+		"bucket":"gs://bucket/team","storage_url":"`+s.platform+`"}},
 		"configs":{"main":{"provider":"@`+slug+`","strategy":{"mode":"fallback"},"targets":[{"override_params":{"model":"gemini-9-none"}},{}]}},
 		"prompts":{"greet":{"versions":{"1":{"request":{"model":"@`+slug+`/gemini-2.5-flash","messages":[{"role":"user","content":"Greet {{name}}."}]}}}}}}`)
 }

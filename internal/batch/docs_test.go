@@ -34,7 +34,8 @@ for result, err := range client.Batches.Results(ctx, batch.ID) { … }
 ## What is where
 
 Nothing is kept in the process. Files, records of batches, lines and output are objects below the bucket's prefix, so that any process with the same bucket
-can ask for a batch, wait for it and read it. The bucket is that of ` + "`WithBucket`" + ` or of the catalog entry (` + "`bucket`" + `). All that is in it can be
+can ask for a batch, wait for it and read it. The bucket is that of ` + "`WithBucket`" + ` or of the catalog entry (` + "`bucket`" + `); where it is not at
+Cloud Storage's own address, ` + "`WithStorageURL`" + ` or the entry's ` + "`storage_url`" + ` says where. All that is in it can be
 read with its ids by every caller of the gateway: give tenants buckets of their own. The credentials need ` + "`roles/storage.objectUser`" + ` there, and so does the
 platform's service agent.
 

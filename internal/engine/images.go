@@ -344,8 +344,9 @@ func (d *drawing) mislaid(err error) error {
 	return err
 }
 
-// maxMask bounds the pixels of a mask that is turned over.
-const maxMask = 8192 * 8192
+// maxMask bounds the pixels of a mask that is turned over. A small file may stand
+// for many, of 8 bytes each once it is read.
+const maxMask = 4096 * 4096
 
 // inverted turns a mask of the schema, whose transparent part may change, into one
 // of the platform, whose white part may. One without transparency is the

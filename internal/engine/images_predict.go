@@ -36,7 +36,7 @@ func (d *drawing) readExtra() error {
 			continue
 		}
 		if r := jsonx.NewReader(value); imageKinds[p.name] != 0 && r.Kind() != imageKinds[p.name] {
-			return providers.Invalid(name, "must be a "+imageKinds[p.name].String())
+			return providers.Invalid(name, "expected "+imageKinds[p.name].String())
 		}
 		if p.at(d.row.Method).action == warn {
 			d.warn(providers.WarnUnsupported, name, "left out: "+d.model.Name+" does not take it")

@@ -59,12 +59,18 @@ func readChunk(buf *jsonx.Buffer, body io.Reader) (last bool, err error) {
 	if cap(buf.B) < chunkSize {
 		buf.B = make([]byte, 0, chunkSize)
 	}
-	n, err := io.ReadFull(body, buf.B[:chunkSize])
-	buf.B = buf.B[:n]
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return true, nil
+	for n := 0; n < chunkSize; buf.B = buf.B[:n] {
+		more, err := body.Read(buf.B[n:chunkSize])
+		n += more
+		switch {
+		case err == io.EOF: // one that wraps it is a failure
+			buf.B = buf.B[:n]
+			return true, nil
+		case err != nil:
+			return false, err
+		}
 	}
-	return false, err
+	return false, nil
 }
 
 // insertQuery is the query of a new object.
@@ -275,14 +281,14 @@ func (u *upload) put(ctx context.Context, data []byte, total string) (*providers
 
 // note reads how much the store has.
 func (u *upload) note(res *transport.Response) error {
-	u.have = 0
 	text := res.Header.Get("Range")
 	if text == "" {
+		u.have = 0
 		return nil
 	}
 	_, end, _ := strings.Cut(strings.TrimPrefix(text, "bytes="), "-")
 	n, err := strconv.ParseInt(end, 10, 64)
-	if err != nil {
+	if err != nil { // what is known stays: the next request asks again
 		return answerError(providers.ErrBadResponse, "the store's range can't be understood")
 	}
 	u.have = n + 1

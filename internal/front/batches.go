@@ -51,11 +51,7 @@ func (c *call) showBatch() error {
 
 // cancelBatch serves POST /v1/batches/{id}/cancel.
 func (c *call) cancelBatch() error {
-	id, operation, _ := strings.Cut(c.rest, "/")
-	if operation != "cancel" {
-		return errNoRoute()
-	}
-	out, err := c.backend.CancelBatch(c.r.Context(), id, &c.o)
+	out, err := c.backend.CancelBatch(c.r.Context(), c.rest, &c.o)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,12 +43,13 @@ func fileRoutes() []route {
 	return []route{
 		{"/v1/files", http.MethodPost, (*call).createFile, false},
 		{"/v1/files", http.MethodGet, (*call).listFiles, false},
+		{"/v1/files/*/content", http.MethodGet, (*call).fileContent, false},
 		{"/v1/files/", http.MethodGet, (*call).showFile, false},
 		{"/v1/files/", http.MethodDelete, (*call).deleteFile, false},
 		{"/v1/batches", http.MethodPost, (*call).createBatch, false},
 		{"/v1/batches", http.MethodGet, (*call).listBatches, false},
+		{"/v1/batches/*/cancel", http.MethodPost, (*call).cancelBatch, false},
 		{"/v1/batches/", http.MethodGet, (*call).showBatch, false},
-		{"/v1/batches/", http.MethodPost, (*call).cancelBatch, false},
 	}
 }
 
@@ -66,20 +68,19 @@ func (c *call) createFile() error {
 	if zipped, err := isZipped(c.r.Header["Content-Encoding"]); err != nil || zipped {
 		return invalid(http.StatusUnsupportedMediaType, "content-encoding", "content-encoding: must be absent for a form")
 	}
-	kind, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
-	if err != nil || kind != "multipart/form-data" {
+	boundary, isForm := formBoundary(c.r.Header["Content-Type"])
+	switch {
+	case !isForm:
 		return invalid(http.StatusUnsupportedMediaType, "content-type", "content-type: must be multipart/form-data")
+	case boundary == "":
+		return errNoBoundary()
 	}
 	most := c.maxFile
 	if most <= 0 {
 		most = providers.DefaultMaxFile
 	}
-	c.r.Body = http.MaxBytesReader(c.w, c.r.Body, most+formRoom)
-	parts, err := c.r.MultipartReader()
-	if err != nil {
-		return badForm()
-	}
-	f := &form{c: c, parts: parts}
+	// The request itself stays as it is: a caller in the process may send it again.
+	f := &form{c: c, parts: newForm(http.MaxBytesReader(c.w, c.r.Body, most+formRoom), boundary)}
 	req := &providers.FileRequest{MaxBytes: most}
 	if err := f.read(req); err != nil {
 		return err
@@ -102,7 +103,7 @@ type form struct {
 	c        *call
 	parts    *multipart.Reader
 	file     *multipart.Part
-	fields   int
+	names    []string // of the fields so far
 	warnings []providers.Warning
 }
 
@@ -112,7 +113,7 @@ func (f *form) read(req *providers.FileRequest) error {
 	for {
 		part, err := f.parts.NextPart()
 		switch {
-		case errors.Is(err, io.EOF):
+		case err == io.EOF: // one that is wrapped is of a form that was cut
 			return nil
 		case err != nil:
 			return f.c.formFailed(err)
@@ -122,9 +123,14 @@ func (f *form) read(req *providers.FileRequest) error {
 			f.file = part
 			return nil
 		}
-		if f.fields++; f.fields > maxFields {
+		name := part.FormName()
+		switch {
+		case len(f.names) == maxFields:
 			return badForm()
+		case slices.Contains(f.names, name):
+			return errTwice(name)
 		}
+		f.names = append(f.names, name)
 		if err := f.field(part, req); err != nil {
 			return err
 		}
@@ -230,20 +236,16 @@ func (c *call) listFiles() error {
 	return writeMade(c, &out.Meta, out.AppendJSON)
 }
 
-// showFile serves GET /v1/files/{id} and GET /v1/files/{id}/content.
+// showFile serves GET /v1/files/{id}.
 func (c *call) showFile() error {
-	id, below, _ := strings.Cut(c.rest, "/")
-	switch below {
-	case "":
-		out, err := c.backend.GetFile(c.r.Context(), id, &c.o)
-		if err != nil {
-			return err
-		}
-		return writeMade(c, &out.Meta, out.AppendJSON)
-	case "content":
-		return c.fileContent(id)
+	if strings.Contains(c.rest, "/") {
+		return errNoRoute()
 	}
-	return errNoRoute()
+	out, err := c.backend.GetFile(c.r.Context(), c.rest, &c.o)
+	if err != nil {
+		return err
+	}
+	return writeMade(c, &out.Meta, out.AppendJSON)
 }
 
 // deleteFile serves DELETE /v1/files/{id}.
@@ -258,15 +260,26 @@ func (c *call) deleteFile() error {
 	return writeMade(c, &out.Meta, out.AppendJSON)
 }
 
-// fileContent writes a file as it is read.
-func (c *call) fileContent(id string) error {
-	body, f, err := c.backend.FileContent(c.r.Context(), id, &c.o)
+// readFirst fills p. Its error is io.EOF where the body ends before that, and the
+// body's own where it breaks off, unlike io.ReadFull's.
+func readFirst(body io.Reader, p []byte) (n int, err error) {
+	for n < len(p) && err == nil {
+		var more int
+		more, err = body.Read(p[n:])
+		n += more
+	}
+	return n, err
+}
+
+// fileContent serves GET /v1/files/{id}/content, and writes a file as it is read.
+func (c *call) fileContent() error {
+	body, f, err := c.backend.FileContent(c.r.Context(), c.rest, &c.o)
 	if err != nil {
 		return err
 	}
 	first := make([]byte, firstPiece)
-	n, err := io.ReadFull(body, first)
-	whole := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	n, err := readFirst(body, first)
+	whole := errors.Is(err, io.EOF)
 	if err != nil && !whole {
 		_ = body.Close()
 		return err

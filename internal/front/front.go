@@ -168,7 +168,8 @@ type handler struct {
 }
 
 // route is one operation. A path that ends in a slash takes everything below
-// it. A path with several methods has a row for each, one after the other.
+// it, a star one segment; rows with a star come first. A path with several
+// methods has a row for each, one after the other.
 type route struct {
 	path, method string
 	serve        func(*call) error
@@ -197,6 +198,20 @@ func routes() []route {
 		{"/v1/cached_contents/", http.MethodPatch, (*call).extendCache, false},
 		{"/v1/cached_contents/", http.MethodDelete, (*call).deleteCache, false},
 	}...)
+}
+
+// match reports whether the path is the route's, and what stands where the route
+// says nothing.
+func (rt *route) match(path string) (rest string, ok bool) {
+	before, behind, starred := strings.Cut(rt.path, "*")
+	if rest, ok = strings.CutPrefix(path, before); !ok {
+		return "", false
+	}
+	if starred {
+		rest, ok = strings.CutSuffix(rest, behind)
+		return rest, ok && rest != "" && !strings.Contains(rest, "/")
+	}
+	return rest, (rest == "") != strings.HasSuffix(rt.path, "/")
 }
 
 // takes reports whether the route is for the method.
@@ -283,8 +298,7 @@ func (c *call) find() *route {
 		if found != nil && (found.takes(c.r.Method) || found.path != rt.path) {
 			break
 		}
-		rest, ok := strings.CutPrefix(path, rt.path)
-		if ok && (rest == "") != strings.HasSuffix(rt.path, "/") {
+		if rest, ok := rt.match(path); ok {
 			c.rest, found = rest, rt
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
@@ -79,7 +80,7 @@ const maxFields = 100
 // readForm reads a form into req.
 func (c *call) readForm(boundary string, req *providers.ImageRequest) error {
 	if boundary == "" {
-		return invalid(http.StatusBadRequest, "content-type", "content-type: the form has no boundary")
+		return errNoBoundary()
 	}
 	buf := jsonx.GetBuffer()
 	defer buf.Free() // decoding copies what it keeps
@@ -108,16 +109,17 @@ func badField(err error) error {
 // formJSON returns the JSON that means the same as a form: files are images, and
 // the values of fields are what they look like where the schema has no string.
 func formJSON(form []byte, boundary string) ([]byte, error) {
-	in := multipart.NewReader(bytes.NewReader(form), boundary)
+	in := newForm(bytes.NewReader(form), boundary)
 	var (
 		body   []byte
 		images jsonx.Writer
 		count  int
+		names  []string // of fields that come once
 	)
 	images.BeginArray()
 	for fields := 0; ; fields++ {
 		part, err := in.NextPart()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF { //nolint:errorlint // one that is wrapped is of a form that was cut
 			break
 		}
 		if err != nil || fields == maxFields {
@@ -132,6 +134,8 @@ func formJSON(form []byte, boundary string) ([]byte, error) {
 		switch {
 		case name == "":
 			return nil, providers.Invalid("", "a field of the form has no name")
+		case slices.Contains(names, name):
+			return nil, errTwice(name)
 		case name == "image" || name == "images":
 			count++
 			writeFile(&images, part, value, file)
@@ -144,6 +148,9 @@ func formJSON(form []byte, boundary string) ([]byte, error) {
 		default:
 			body = jsonx.AppendMember(body, name, fieldJSON(name, value))
 		}
+		if name != "image" && name != "images" {
+			names = append(names, name)
+		}
 	}
 	images.EndArray()
 	if count > 0 {
@@ -153,6 +160,15 @@ func formJSON(form []byte, boundary string) ([]byte, error) {
 		return nil, badForm()
 	}
 	return body, nil
+}
+
+// errTwice refuses a field of which one value would be lost.
+func errTwice(name string) error {
+	return providers.Invalid(headerText(name), "the form has the field more than once: give it one value")
+}
+
+func errNoBoundary() error {
+	return invalid(http.StatusBadRequest, "content-type", "content-type: the form has no boundary")
 }
 
 func badForm() error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -49,7 +50,11 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	head := &res.head
 	head.Body = res.body()
-	head.Status = http.StatusText(head.StatusCode)
+	if r.Method == http.MethodHead {
+		_ = head.Body.Close()
+		head.Body = http.NoBody
+	}
+	head.Status = strconv.Itoa(head.StatusCode) + " " + http.StatusText(head.StatusCode)
 	return head, nil
 }
 

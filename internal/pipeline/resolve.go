@@ -50,7 +50,7 @@ func (e *Engine) resolve(ctx context.Context, client, call *Settings, model stri
 		ProjectID:      first(call.ProjectID, entry.ProjectID, client.ProjectID),
 		BaseURL:        first(call.BaseURL, call.CustomHost, entry.BaseURL, client.BaseURL),
 		Bucket:         first(call.Bucket, entry.Bucket, client.Bucket),
-		StorageURL:     first(call.StorageURL, client.StorageURL),
+		StorageURL:     first(call.StorageURL, entry.StorageURL, client.StorageURL),
 		UniverseDomain: first(call.UniverseDomain, entry.UniverseDomain, client.UniverseDomain),
 		Header:         headers(client.Header, entry.Headers, call.Header),
 		Timeouts:       timeouts(client.Timeouts, call.Timeouts),
@@ -110,7 +110,7 @@ func (e *Engine) entry(client, call *Settings, slug string) (catalog.Entry, erro
 		if !client.Direct() && !call.Direct() {
 			return catalog.Entry{}, &providers.Error{
 				Code: providers.ErrInvalidConfig, Param: "provider",
-				Message: `no provider is set: use "@slug/model", WithProvider, or WithProjectID and WithRegion`,
+				Message: `no provider is set: use "@slug/model" as the model, WithProvider or the header x-gateway-provider, or WithProjectID and WithRegion`,
 			}
 		}
 		return catalog.Entry{Provider: e.fallback}, nil

@@ -81,7 +81,7 @@ func TestResolveRefusals(t *testing.T) {
 		{"unknown provider of the call", Settings{Catalog: list}, Settings{Provider: "vx-tset"}, "m", providers.ErrProviderNotFound, "provider", `"vx-test"`},
 		{"a provider id is no slug", *here(), Settings{}, "@fake/m", providers.ErrProviderNotFound, "model", `"fake" not found`},
 		{"no catalog", *here(), Settings{}, "@vx-prod/m", providers.ErrProviderNotFound, "model", `"vx-prod" not found`},
-		{"nothing at all", Settings{}, Settings{}, "m", providers.ErrInvalidConfig, "provider", `use "@slug/model", WithProvider, or WithProjectID`},
+		{"nothing at all", Settings{}, Settings{}, "m", providers.ErrInvalidConfig, "provider", `use "@slug/model" as the model, WithProvider or the header x-gateway-provider`},
 		{"a kind nobody serves", Settings{Catalog: list}, Settings{}, "@strange/m", providers.ErrInvalidConfig, "providers.strange.provider", `"nobody"`},
 		{"no credentials", Settings{Region: "r"}, Settings{}, "m", providers.ErrAuthentication, "", "no credentials"},
 		{"a catalog that is down", Settings{Catalog: brokenCatalog{errors.New("db down")}}, Settings{}, "@vx-prod/m", providers.ErrInvalidConfig, "model", "db down"},
