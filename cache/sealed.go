@@ -22,9 +22,11 @@ const (
 )
 
 // Sealed is a store that encrypts what it hands on to another, which keeps it where
-// others might read it: bodies, and the texts that vectors were made of. The key and
-// the time of an entry, its group and its vector are bound to that, so what was
-// sealed cannot be moved to another entry or live longer.
+// others might read it: bodies, and the texts that vectors were made of. The key of
+// an entry, the end of its time, its group and its namespace are bound to that, so
+// what was sealed cannot be moved to another entry or live longer. Its vector is not,
+// since stores may keep vectors less precisely: who can write to the store can make
+// a search find an entry, though not another answer for its key or its text.
 //
 // What is searched and listed by stays readable: keys, which are digests, groups,
 // vectors, namespaces, operations, models, and the parts of keys. A vector says

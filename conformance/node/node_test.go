@@ -105,7 +105,8 @@ func startSidecar(ctx context.Context, t *testing.T, platformURL string) string 
 
 // catalogOf has the entry "vx" for what is global, and "vr" for what is in regions.
 func catalogOf(baseURL string) string {
-	entry := fmt.Sprintf(`"provider":"vertex-ai","project_id":"p","access_token":%q,"base_url":%q`, platformToken, baseURL)
+	entry := fmt.Sprintf(`"provider":"vertex-ai","project_id":"p","access_token":%q,"base_url":%q,"storage_url":%[2]q,"bucket":"gs://bucket/prefix"`,
+		platformToken, baseURL)
 	return `{"providers":{"vx":{"region":"global",` + entry + `},"vr":{"region":"us-central1",` + entry + `}}}`
 }
 
