@@ -131,6 +131,37 @@ schemas counts, since answers follow it. The version of keys is %d; [golden keys
 | partition | who the HTTP client is, by a digest of its API key and its token; the namespace, or else: the call's own access token, metadata, the config's id, strict compliance, headers that are sent along |
 `
 
+const pageCosts = `
+## What it costs
+
+One run each, 21 November 2026, Go 1.26.8, 2 shared cores; compare the figures of a table, since absolute ones move with the machine. A test sees to it that a hit takes
+five allocations at most, and a call without a cache none more than before.
+
+` + "`go test -run '^$' -bench 'CacheHit|CacheMiss|Chat$' -cpu 1 .`" + `, answers and model in memory:
+
+| | time | allocations |
+|---|---|---|
+| hit, small request | 2.8 µs | 4 |
+| hit, 40 messages with 64 KB | 59 µs, most of it the hash of the key | 4 |
+| hit, answer of 64 KB | 3.5 µs | 6 |
+| small call that misses; without a cache | 26 µs; 9.6 µs | 58; 31 |
+| a bare net/http request that is answered from memory | 2.5 µs | 22 |
+
+` + "`GATEWAY_BENCH_MILLION=1 go -C bench test -run '^$' -bench Search -cpu 1 -benchtime 300ms .`" + `, look-ups by meaning, 768 dimensions in clusters, threshold 0.95, all matches found:
+
+| entries | in 1 partition | in 8 | in 1000 | chromem-go v0.7.0 | coder/hnsw v0.6.1 (may miss) |
+|---|---|---|---|---|---|
+| 1,000 | 104 µs | 14 µs | 1.0 µs | 698 µs | 33 µs |
+| 10,000 | 37 µs | 169 µs | 2.0 µs | 8.6 ms | 55 µs |
+| 100,000 | 0.62 ms | 67 µs | 26 µs | 148 ms | |
+| 1,000,000 | 11.5 ms | 1.3 ms | 0.26 ms | | |
+
+From about 3100 entries a partition has sketches of its vectors, of which a look-up reads 72 bytes each; below, it reads the vectors themselves.
+
+` + "`go test -run '^$' -bench Memory ./cache`" + `: the store in memory finds an entry in 0.25 µs, without an allocation. An entry takes 382 bytes beside its body, and with
+a vector 583 beside body and vector.
+`
+
 func TestThePageIsUpToDate(t *testing.T) {
 	source, err := os.ReadFile(ruleTests)
 	if err != nil {
@@ -166,7 +197,7 @@ func TestThePageIsUpToDate(t *testing.T) {
 		fmt.Fprintf(&b, "| %s | %s |\n", part, strings.Join(parts[part], ", "))
 	}
 	b.WriteString("\nLeft out:\n\n| member | why |\n|---|---|\n" + strings.Join(left, "\n") + "\n")
-	b.WriteString("\n## What it costs\n\n`go test -run '^$' -bench BenchmarkCache .` puts hits beside calls without a cache. A hit takes five allocations at most (a test sees to it), a call without a cache none more than before.\n\nIn processor time, answers and model in memory, all in one run: a hit takes 0.31 of a small call without a cache, and about what a bare `net/http` request does that is answered from memory (0.97); a miss takes 2.5 of that call. The hash of the key is most of a hit with a long history.\n")
+	b.WriteString(pageCosts)
 	if testkit.Updating() {
 		if err := os.WriteFile(page, []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
