@@ -58,24 +58,13 @@ func (s *BatchesService) Page(ctx context.Context, q ListQuery, opts ...RequestO
 // behind the query's After on. Pages are fetched as the loop needs them. An error
 // is the last element. Ranging again begins anew.
 func (s *BatchesService) List(ctx context.Context, q ListQuery, opts ...RequestOption) iter.Seq2[*Batch, error] {
-	return func(yield func(*Batch, error) bool) {
-		for q := q; ; {
-			page, err := s.Page(ctx, q, opts...)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for _, b := range page.Data {
-				if !yield(b, nil) {
-					return
-				}
-				q.After = b.ID
-			}
-			if !page.HasMore || len(page.Data) == 0 {
-				return
-			}
+	return listed(q, func(q ListQuery) (list []*Batch, more bool, err error) {
+		page, err := s.Page(ctx, q, opts...)
+		if err != nil {
+			return nil, false, err
 		}
-	}
+		return page.Data, page.HasMore, nil
+	}, func(one *Batch) string { return one.ID })
 }
 
 // Cancel asks for a batch's end. What has been answered by then can be read.

@@ -94,20 +94,32 @@ func (s *FilesService) Page(ctx context.Context, q ListQuery, opts ...RequestOpt
 // behind the query's After on. Pages are fetched as the loop needs them. An error
 // is the last element. Ranging again begins anew.
 func (s *FilesService) List(ctx context.Context, q ListQuery, opts ...RequestOption) iter.Seq2[*FileObject, error] {
-	return func(yield func(*FileObject, error) bool) {
+	return listed(q, func(q ListQuery) (list []*FileObject, more bool, err error) {
+		page, err := s.Page(ctx, q, opts...)
+		if err != nil {
+			return nil, false, err
+		}
+		return page.Data, page.HasMore, nil
+	}, func(one *FileObject) string { return one.ID })
+}
+
+// listed returns what pages have for a range loop, each page from behind the last
+// one of that before.
+func listed[T any](q ListQuery, page func(ListQuery) (list []*T, more bool, err error), id func(*T) string) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
 		for q := q; ; {
-			page, err := s.Page(ctx, q, opts...)
+			list, more, err := page(q)
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			for _, f := range page.Data {
-				if !yield(f, nil) {
+			for _, one := range list {
+				if !yield(one, nil) {
 					return
 				}
-				q.After = f.ID
+				q.After = id(one)
 			}
-			if !page.HasMore || len(page.Data) == 0 {
+			if !more || len(list) == 0 {
 				return
 			}
 		}
