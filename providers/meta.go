@@ -83,6 +83,8 @@ type Attempt struct {
 	Provider, Slug, Model string
 	// StatusCode is the HTTP status of the answer, 0 when none came.
 	StatusCode int
+	// Start is when the request was sent, after any Wait, or the target passed over.
+	Start time.Time
 	// Duration is the time until the answer, or its first chunk, was there.
 	Duration time.Duration
 	// Code says why the attempt failed; empty for a success.

@@ -31,12 +31,48 @@ type Call struct {
 	// for a request without one. Of a prompt that could not be rendered it is the
 	// reference as the caller gave it, without a version.
 	Prompt, PromptVersion string
+	// Surface is where the call came in: one of SurfaceGo and the others.
+	Surface string
+	// ConfigID names the config of the catalog that says where the call goes; empty
+	// without one.
+	ConfigID string
+	// KeyID is a digest of the gateway's API key that an HTTP client showed; empty
+	// without one.
+	KeyID string
 	// Stream says that the answer is streamed.
 	Stream bool
 	// Metadata is what the caller attached to the call.
 	Metadata map[string]string
 	// Start is when the call came in.
 	Start time.Time
+}
+
+// The surfaces of calls.
+const (
+	SurfaceGo        = "go"        // methods of the client
+	SurfaceHTTP      = "http"      // the HTTP front
+	SurfaceTransport = "transport" // the HTTP front, in the process
+)
+
+// UserKey is the key of metadata that holds the end user's id of a request.
+const UserKey = "_user"
+
+// ContentObserver is an [Observer] that can see prompts and answers too.
+type ContentObserver interface {
+	Observer
+	// WantsContent is asked before anything is sent, and not at all for calls that
+	// said debug=false.
+	WantsContent(ctx context.Context, c Call) bool
+	// CallContent is told right before CallEnd, if content was wanted. It may keep the
+	// content.
+	CallContent(ctx context.Context, r Record, c CallContent)
+}
+
+// CallContent is what was asked and answered, as JSON in the schema of OpenAI:
+// answers in their rich form, streams folded into a whole answer, or what there was
+// of one when it broke. Response is nil when there was none.
+type CallContent struct {
+	Request, Response []byte
 }
 
 // Record is what is known of a call when it has ended.

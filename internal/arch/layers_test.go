@@ -62,6 +62,9 @@ var layers = []layer{
 		"cache", "catalog", "config", "providers", "providers/anthropic", "providers/google", "providers/openai", "providers/vertex", "internal/answers", "internal/batch", "internal/completions", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline",
 	}, []string{authTypes, oauth2, zap}},
 	{"internal/cosine", nil, nil},
+	{"prices", []string{"providers", "internal/near"}, nil},
+	{"logs", []string{"providers", "prices"}, []string{zap}},
+	{"analytics", []string{"logs", "prices"}, nil},
 	{"cache/redis", []string{"cache", "internal/cosine"}, []string{"github.com/redis/rueidis"}},
 	{"cache/postgres", []string{"cache", "internal/cosine"}, []string{"github.com/jackc/pgx/v5/..."}},
 	{"cache/sqlite", []string{"cache", "internal/cosine", "internal/vector"}, []string{"modernc.org/sqlite/..."}},
@@ -77,7 +80,7 @@ var layers = []layer{
 // doors are packages of the standard library that only some directories may
 // import: with a second user, what they are kept for would be done twice.
 var doors = map[string][]string{
-	"encoding/json": {"catalog", "config", "internal/gcpauth", "internal/testkit/...", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/..."},
+	"encoding/json": {"logs", "analytics", "prices", "internal/logsapi", "internal/dashboard", "catalog", "config", "internal/gcpauth", "internal/testkit/...", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/..."},
 	"unsafe":        {"internal/jsonx"},
 	"testing":       {"internal/testkit/...", "providers/providertest", "cache/cachetest"},
 	"flag":          {"internal/testkit", "examples/..."},
