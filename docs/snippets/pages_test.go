@@ -85,3 +85,22 @@ func TestLinksOfPagesLeadSomewhere(t *testing.T) {
 		}
 	}
 }
+
+var namedTest = regexp.MustCompile("\\[`(Test\\w+)`\\]\\(([^)]+)\\)")
+
+// TestTestsThatPagesNameExist looks them up in the files that the pages link to.
+func TestTestsThatPagesNameExist(t *testing.T) {
+	found := 0
+	for page, text := range pages(t) {
+		for _, m := range namedTest.FindAllStringSubmatch(text, -1) {
+			found++
+			source, err := os.ReadFile(filepath.Join(filepath.Dir(page), m[2]))
+			if err != nil || !strings.Contains(string(source), "\nfunc "+m[1]+"(t *testing.T)") {
+				t.Errorf("%s: %s is not in %s, %v", page, m[1], m[2], err)
+			}
+		}
+	}
+	if found < 40 {
+		t.Errorf("the pages name %d tests, which is too few to be true", found)
+	}
+}
