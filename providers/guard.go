@@ -79,7 +79,7 @@ type GuardVerdict struct {
 }
 
 // WarnGuard is the code of a warning of a guard that observes and found fault.
-const WarnGuard = "guard_observed"
+const WarnGuard = "guard_observed" // nothing: a guard that only observes found fault
 
 // maxGuardName is what a config allows for the name of a guard, in bytes.
 const maxGuardName = 128
