@@ -15,7 +15,7 @@ const (
 	AudioInput                     // tokens of sound in the prompt; else they cost as Input
 	ImageInput                     // tokens of images in the prompt; else they cost as Input
 	VideoInput                     // tokens of videos in the prompt; else they cost as Input
-	CachedAudio                    // tokens of sound read from a cache; else they cost as CachedInput
+	CachedAudio                    // tokens of sound read from a cache, where AudioInput has a price of its own
 	Output                         // tokens of the completion that have no kind of their own
 	Reasoning                      // tokens of thoughts; else they cost as Output
 	AudioOutput                    // tokens of sound in the completion
@@ -124,6 +124,10 @@ func Per(k Kind, dollars float64) Rate {
 
 // Dollars returns the price for what [Kind.Per] says.
 func (r Rate) Dollars(k Kind) float64 { return float64(r) * float64(k.Per()) / 1e12 }
+
+// Unpriced in the rates of a [Variant] takes a price away: what is asked then is not
+// known.
+const Unpriced Rate = -1
 
 // Rates are prices by kind. A kind that is not there has no known price; one of 0
 // is free.

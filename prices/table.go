@@ -117,7 +117,7 @@ func (p *priced) sheet(u *Use, n *counts) *sheet {
 	var found *sheet
 	for i := range p.sheets {
 		s := &p.sheets[i]
-		if s.class != n.class || s.regional && !u.regional() || s.above > 0 && n.prompt <= s.above || s.size != "" && s.size != u.Size {
+		if s.class != n.class || s.regional && !n.resident && !u.regional() || s.above > 0 && n.prompt <= s.above || s.size != "" && s.size != u.Size {
 			continue
 		}
 		if found == nil || s.closer(found) {
@@ -197,8 +197,6 @@ func (s *sheet) rate(k Kind) (Rate, bool) {
 		switch k {
 		case AudioInput, ImageInput, VideoInput:
 			k = Input
-		case CachedAudio:
-			k = CachedInput
 		case Reasoning:
 			k = Output
 		}
@@ -227,7 +225,7 @@ func (r *Row) check() error {
 	case len(r.Variants) > maxVariants:
 		return fmt.Errorf("variants: there may be %d of them", maxVariants)
 	}
-	if err := r.Rates.check("rates"); err != nil {
+	if err := r.Rates.check("rates", 0); err != nil {
 		return err
 	}
 	for i := range r.Variants {
@@ -260,15 +258,15 @@ func (v *Variant) check() error {
 			return errors.New("only: names a kind that does not exist")
 		}
 	}
-	return v.Rates.check("rates")
+	return v.Rates.check("rates", Unpriced)
 }
 
-func (r Rates) check(path string) error {
+func (r Rates) check(path string, least Rate) error {
 	for k, rate := range r {
 		switch {
 		case !k.valid():
 			return fmt.Errorf("%s: names a kind that does not exist", path)
-		case rate < 0 || rate > maxRate:
+		case rate < least || rate > maxRate:
 			return fmt.Errorf("%s.%s: must be between 0 and a thousand dollars a unit", path, k)
 		}
 	}

@@ -25,20 +25,21 @@ type Use struct {
 	Size string
 	// Usage counts the tokens; nil when nobody did.
 	Usage *providers.Usage
-	// Searches, Maps, Images, Documents and Characters are those of
+	// Searches, Maps, Images, Documents, Characters and Media are those of
 	// [providers.Billed].
 	Searches   int
 	Maps       bool
 	Images     int
 	Documents  int
 	Characters int
+	Media      bool
 }
 
 // useOf returns what a record says.
 func useOf(r *providers.Record) Use {
 	b := &r.Billed
 	return Use{
-		Provider: r.Meta.Provider, Slug: r.Meta.Slug, Model: r.Meta.Model, Time: r.Start, Region: b.Region, Size: b.ImageSize, Usage: r.Usage,
+		Class: Class(b.ServiceTier), Media: b.Media, Provider: r.Meta.Provider, Slug: r.Meta.Slug, Model: r.Meta.Model, Time: r.Start, Region: b.Region, Size: b.ImageSize, Usage: r.Usage,
 		Searches: b.Searches, Maps: b.Maps, Images: b.Images, Documents: b.Documents, Characters: b.Characters,
 	}
 }
@@ -70,6 +71,8 @@ type counts struct {
 	images, searches, maps          int64
 	codeRuns, documents, characters int64
 	audioTold                       bool // cachedAudio is known
+	resident                        bool // the call had to stay in a country
+	media                           bool // the prompt has media, which the usage does not tell apart
 	bad                             bool // a counter makes no sense
 }
 
@@ -80,7 +83,8 @@ const documentsPerQuery = 100
 
 // count reads the use.
 func (u *Use) count(c *counts) {
-	c.class = u.Class
+	c.class = classOf(string(u.Class))
+	c.media = u.Media
 	c.images, c.searches, c.characters = int64(u.Images), int64(u.Searches), int64(u.Characters)
 	c.documents = (int64(u.Documents) + documentsPerQuery - 1) / documentsPerQuery
 	if u.Maps {
@@ -131,18 +135,31 @@ var classes = map[string]Class{
 	"standard": Standard, "default": Standard, "auto": Standard, "flex": Flex, "priority": Priority, "batch": Batch,
 }
 
+// classOf returns the class that a platform's word means. One that is not known is a
+// class without prices.
+func classOf(word string) Class {
+	if class, ok := classes[word]; ok || word == "" {
+		return class
+	}
+	return Class(word)
+}
+
 // extra reads the platform's own counters.
 func (c *counts) extra(extra providers.Extra) {
 	for name, raw := range extra.All() {
 		switch name {
 		case "traffic_type", "service_tier":
-			class, known := classes[strings.Trim(string(raw), `"`)]
-			if !known {
-				class = Class(strings.Trim(string(raw), `"`))
-			}
-			if class != Standard {
+			if class := classOf(strings.Trim(string(raw), `"`)); class != Standard {
 				c.class = class
 			}
+		case "speed":
+			if string(raw) == `"fast"` {
+				c.class = "fast"
+			}
+		case "inference_geo":
+			c.resident = string(raw) == `"us"`
+		case "billable_characters":
+			c.characters = c.parse(raw)
 		case "cache_creation_input_tokens":
 			c.cacheWrite += c.parse(raw)
 		case "cache_creation":
@@ -193,8 +210,14 @@ func (c *counts) units(s *sheet) (out units, reason Reason) {
 	if s.rates[Character] == 0 && c.prompt+c.completion > 0 {
 		out[Character] = 0 // it is charged by tokens
 	}
-	if !c.promptUnits(s, &out) || !c.completionUnits(s, &out) {
+	if !c.promptUnits(s, &out) || !c.completionUnits(s, &out) || c.media {
 		return out, ReasonUsage
+	}
+	if s.rates[Character] > 0 && s.rates[Input] == 0 {
+		if out[Input] > 0 && out[Character] == 0 {
+			return out, ReasonUsage
+		}
+		out[Input] = 0 // it is charged by characters
 	}
 	return out, ""
 }
@@ -208,9 +231,6 @@ func (c *counts) promptUnits(s *sheet, out *units) bool {
 		least, most := max(0, c.cached-(c.prompt-c.audioIn)), min(c.cached, c.audioIn)
 		if c.audioTold {
 			least, most = c.cachedAudio, c.cachedAudio
-		}
-		if least != most && s.rates[CachedAudio] == 0 {
-			most = least // sound costs the same there
 		}
 		if least != most {
 			return false

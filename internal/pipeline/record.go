@@ -151,6 +151,7 @@ func (r *recorder) start(ctx context.Context) context.Context {
 func (r *recorder) routed() {
 	t, m := &r.route.target, &r.record.Meta
 	m.Provider, m.Slug, m.Model = t.Provider, t.Slug, t.Model
+	r.record.Billed.Region = t.Region
 }
 
 // answer notes what came back, and lays the provider's warnings into the meta.
@@ -158,6 +159,10 @@ func (r *recorder) answer(c *providers.ChatCompletion) {
 	r.warnings(c.Meta.Warnings)
 	r.record.ResponseID, r.record.ResponseModel = c.ID, c.Model
 	r.usage(c.Usage)
+	r.record.Billed.AddAnswer(c.Extra)
+	for i := range c.Choices {
+		r.record.Billed.AddChoice(c.Choices[i].Extra)
+	}
 	if len(c.Choices) > 0 {
 		r.record.FinishReason = c.Choices[0].FinishReason
 	}
@@ -178,7 +183,9 @@ func (r *recorder) firstChunk(c *providers.ChatCompletionChunk) {
 // chunk notes what later chunks say.
 func (r *recorder) chunk(c *providers.ChatCompletionChunk) {
 	r.usage(c.Usage)
+	r.record.Billed.AddAnswer(c.Extra)
 	for i := range c.Choices {
+		r.record.Billed.AddChoice(c.Choices[i].Extra)
 		if f := c.Choices[i].FinishReason; f != "" && c.Choices[i].Index == 0 {
 			r.record.FinishReason = f
 			r.record.ResponseID, r.record.ResponseModel = c.ID, c.Model
