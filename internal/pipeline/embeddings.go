@@ -34,8 +34,8 @@ func (e *Engine) Embeddings(ctx context.Context, client, call *Settings, req *pr
 }
 
 func (e *Engine) embeddings(ctx context.Context, rec *recorder, client, call *Settings, req *providers.EmbeddingRequest) (*providers.EmbeddingResponse, error) {
-	if e.closed.Load() {
-		return nil, errClosed()
+	if err := e.allowed(rec); err != nil {
+		return nil, err
 	}
 	if err := req.Validate(); err != nil {
 		return nil, err

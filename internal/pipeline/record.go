@@ -30,6 +30,7 @@ type recorder struct {
 	spot      place     // of a call without a plan
 	waiting   *pending  // what the cache may keep of it
 	guards    *guardLog // nil when there are none
+	refused   error     // by an observer
 }
 
 // recorder returns a recorder as newRecorder does, one that was used before if there
@@ -144,7 +145,28 @@ func (r *recorder) start(ctx context.Context) context.Context {
 		}
 	}
 	r.ctx = ctx
+	r.admit()
 	return ctx
+}
+
+// admit asks the observers that can refuse the call, up to the first that does.
+func (r *recorder) admit() {
+	for _, list := range r.observers {
+		for _, o := range list {
+			if a, ok := o.(providers.Admitter); ok && r.refused == nil {
+				r.refused = a.Admit(r.ctx, r.record.Call)
+			}
+		}
+	}
+}
+
+// allowed reports why the call must not go on: the client is closed, or an observer
+// refused it.
+func (e *Engine) allowed(r *recorder) error {
+	if e.closed.Load() {
+		return errClosed()
+	}
+	return r.refused
 }
 
 // routed notes where the call goes.

@@ -50,8 +50,8 @@ func serve[Q, T any](ctx context.Context, e *Engine, client, call *Settings, s *
 }
 
 func asked[Q, T any](ctx context.Context, e *Engine, rec *recorder, client, call *Settings, s *service[Q, T]) (out T, err error) {
-	if e.closed.Load() {
-		return out, errClosed()
+	if err := e.allowed(rec); err != nil {
+		return out, err
 	}
 	if err := s.check(); err != nil {
 		return out, err

@@ -102,8 +102,8 @@ func (e *Engine) SpeechStream(ctx context.Context, client, call *Settings, req *
 }
 
 func (e *Engine) openSpeech(ctx context.Context, rec *recorder, client, call *Settings, req *providers.SpeechRequest) (spoken, error) {
-	if e.closed.Load() {
-		return spoken{}, errClosed()
+	if err := e.allowed(rec); err != nil {
+		return spoken{}, err
 	}
 	if err := req.Validate(); err != nil {
 		return spoken{}, err
