@@ -24,6 +24,7 @@ type service[Q, T any] struct {
 	usage     func(T) *providers.Usage // nil when the answer tells none
 	kept      *kind[Q, T]              // how answers are kept; nil keeps none
 	show      func(T) ([]byte, error)  // the answer as observers see it; nil shows none
+	bill      func(b *providers.Billed, req Q, answer T)
 }
 
 // serve runs a call as record(resolve(ask)), through the plan where there is one.
@@ -44,6 +45,7 @@ func serve[Q, T any](ctx context.Context, e *Engine, client, call *Settings, s *
 	rec.warnings(meta.Warnings)
 	rec.record.ResponseModel = rec.route.target.Model
 	rec.usage(s.usage(out))
+	s.bill(&rec.record.Billed, s.req, out)
 	rec.attempt(nil)
 	*meta = rec.record.Meta
 	if rec.content != nil && s.show != nil {
@@ -54,8 +56,8 @@ func serve[Q, T any](ctx context.Context, e *Engine, client, call *Settings, s *
 }
 
 func asked[Q, T any](ctx context.Context, e *Engine, rec *recorder, client, call *Settings, s *service[Q, T]) (out T, err error) {
-	if e.closed.Load() {
-		return out, errClosed()
+	if err := e.allowed(rec); err != nil {
+		return out, err
 	}
 	if err := s.check(); err != nil {
 		return out, err
