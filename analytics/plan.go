@@ -103,7 +103,7 @@ func (p *plan) addSteps() error {
 		steps++
 	}
 	if steps > MaxSteps {
-		enough := (span/MaxSteps + time.Minute).Truncate(time.Minute)
+		enough := (span/(MaxSteps-1) + time.Minute).Truncate(time.Minute) // the first step may begin before from
 		return providers.Invalid("every", fmt.Sprintf("makes more than %d steps of the time between from and to: make it %s or more, or the time shorter", MaxSteps, enough))
 	}
 	p.steps = int(steps)
