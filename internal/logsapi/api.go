@@ -223,7 +223,7 @@ func (q *request) restrict(filters []logs.Filter) []logs.Filter {
 
 // list serves GET logs.
 func (q *request) list() (*Answer, error) {
-	ask, err := q.params(slices.Concat(rangeParams(), pageParams(), []param{searchParam()}), true)
+	ask, err := q.params(nil, pageParams)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func (q *request) list() (*Answer, error) {
 
 // show serves GET logs/{id}.
 func (q *request) show() (*Answer, error) {
-	if _, err := q.params(nil, false); err != nil {
+	if _, err := q.params(nil, nil); err != nil {
 		return nil, err
 	}
 	r, err := q.get(q.rest)
@@ -263,7 +263,7 @@ func (q *request) get(id string) (*logs.Record, error) {
 
 // fields serves GET logs/fields.
 func (q *request) fields() (*Answer, error) {
-	if _, err := q.params(nil, false); err != nil {
+	if _, err := q.params(nil, nil); err != nil {
 		return nil, err
 	}
 	type field struct {
@@ -275,22 +275,25 @@ func (q *request) fields() (*Answer, error) {
 	all := append(logs.Fields(), logs.Field{Name: "metadata.KEY", Kind: logs.Word, Doc: "an entry of the metadata"})
 	out := make([]field, len(all))
 	for i, f := range all {
-		out[i] = field{f.Name, kindWord(f.Kind), f.Doc, opsOf(f.Kind)}
+		out[i] = field{f.Name, f.Kind.String(), f.Doc, opsOf(f.Name, f.Kind)}
 	}
 	return answer(http.StatusOK, map[string]any{"data": out})
 }
 
-func kindWord(k logs.Kind) string { return [...]string{"word", "number", "flag"}[k] }
-
-// opsOf lists the comparisons that a kind of field has.
-func opsOf(k logs.Kind) []logs.Op {
-	switch k {
-	case logs.Word:
-		return []logs.Op{logs.In, logs.NotIn, logs.Eq, logs.Ne, logs.Lt, logs.Lte, logs.Gt, logs.Gte, logs.Prefix, logs.Missing}
-	case logs.Number:
-		return []logs.Op{logs.In, logs.NotIn, logs.Eq, logs.Ne, logs.Lt, logs.Lte, logs.Gt, logs.Gte, logs.Missing}
+// opsOf lists the comparisons that a field has.
+func opsOf(name string, k logs.Kind) []logs.Op {
+	value := map[logs.Kind]string{logs.Word: "a", logs.Number: "1", logs.Flag: "true"}[k]
+	var out []logs.Op
+	for _, op := range []logs.Op{logs.In, logs.NotIn, logs.Eq, logs.Ne, logs.Lt, logs.Lte, logs.Gt, logs.Gte, logs.Prefix, logs.Missing} {
+		v := value
+		if op == logs.Missing {
+			v = "true"
+		}
+		if (&logs.Query{Filters: []logs.Filter{{Field: name, Op: op, Values: []string{v}}}}).Validate() == nil {
+			out = append(out, op)
+		}
 	}
-	return []logs.Op{logs.In, logs.NotIn, logs.Eq, logs.Ne, logs.Missing}
+	return out
 }
 
 // lines is the body of an export, made page by page as it is read.

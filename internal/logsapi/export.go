@@ -32,8 +32,8 @@ func formats() []format {
 // export serves GET logs/export. The first page is read before there is an
 // answer, so that what is wrong has a status of its own.
 func (q *request) export() (*Answer, error) {
-	own := append(rangeParams(), searchParam(), param{"format", func(p *params, v string) error { p.format = v; return nil }})
-	p, err := q.params(own, true)
+	own := []param{{"format", func(p *params, v string) error { p.format = v; return nil }}}
+	p, err := q.params(own, allParams)
 	if err != nil {
 		return nil, err
 	}

@@ -9,20 +9,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/b650d4bf/gateway/internal/near"
 	"github.com/b650d4bf/gateway/logs"
 	"github.com/b650d4bf/gateway/providers"
 )
 
-// The bounds of feedback.
-const (
-	maxFeedback = 64 << 10 // bytes of a body
-	maxComment  = 4 << 10  // bytes
-	maxMetadata = 16       // entries
-	maxEntry    = 128      // characters of a key or a value of the metadata
-)
+// maxFeedback bounds a body, in bytes.
+const maxFeedback = 64 << 10
 
 // feedbackTaker is a source of reports that must be told of feedback, since it
 // reads no store.
@@ -60,34 +54,20 @@ func feedbackMembers() []feedbackMember {
 			return ""
 		}},
 		{"comment", func(s *said, raw json.RawMessage) string {
-			if json.Unmarshal(raw, &s.Comment) != nil || len(s.Comment) > maxComment {
-				return "must be a text of at most " + strconv.Itoa(maxComment) + " bytes"
-			}
-			return ""
+			return read(raw, &s.Comment, "must be a text")
 		}},
 		{"metadata", func(s *said, raw json.RawMessage) string {
-			if json.Unmarshal(raw, &s.Metadata) != nil || !smallMetadata(s.Metadata) {
-				return "must be an object of at most " + strconv.Itoa(maxMetadata) + " texts of at most " + strconv.Itoa(maxEntry) + " characters"
-			}
-			return ""
+			return read(raw, &s.Metadata, "must be an object of texts")
 		}},
-		{"record_id", func(s *said, raw json.RawMessage) string { return readID(raw, &s.RecordID) }},
-		{"trace_id", func(s *said, raw json.RawMessage) string { return readID(raw, &s.trace) }},
+		{"record_id", func(s *said, raw json.RawMessage) string { return read(raw, &s.RecordID, "must be the id of a record") }},
+		{"trace_id", func(s *said, raw json.RawMessage) string { return read(raw, &s.trace, "must be the id of a record") }},
 	}
 }
 
-func smallMetadata(m map[string]string) bool {
-	for k, v := range m {
-		if utf8.RuneCountInString(k) > maxEntry || utf8.RuneCountInString(v) > maxEntry {
-			return false
-		}
-	}
-	return len(m) <= maxMetadata
-}
-
-func readID(raw json.RawMessage, id *string) string {
-	if json.Unmarshal(raw, id) != nil || *id == "" || len(*id) > maxEntry {
-		return "must be the id of a record, as in x-gateway-request-id"
+// read reads a member, and returns the problem if it is of another kind.
+func read(raw json.RawMessage, to any, problem string) string {
+	if json.Unmarshal(raw, to) != nil {
+		return problem
 	}
 	return ""
 }
@@ -120,7 +100,7 @@ func (q *request) feedback() (*Answer, error) {
 
 // said reads the body.
 func (q *request) said() (*said, error) {
-	if _, err := q.params(nil, false); err != nil {
+	if _, err := q.params(nil, nil); err != nil {
 		return nil, err
 	}
 	body, err := io.ReadAll(io.LimitReader(q.http.Body, maxFeedback+1))
@@ -168,11 +148,14 @@ func errNoMember(name string) error {
 
 // keep keeps the feedback, if the record may be seen.
 func (q *request) keep(s *said) (*Answer, error) {
+	s.Time = q.now().UTC()
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
 	r, err := q.get(s.RecordID)
 	if err != nil {
 		return nil, err
 	}
-	s.Time = q.now().UTC()
 	if err := q.store.AddFeedback(q.ctx, s.Feedback); err != nil {
 		if errors.Is(err, logs.ErrNotFound) {
 			return nil, errNotFound()

@@ -1,6 +1,7 @@
 package logsapi
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -14,9 +15,8 @@ import (
 
 // The bounds of a query string.
 const (
-	maxQuery   = 16 << 10 // bytes
-	maxFilters = 32
-	maxShown   = 64 // bytes of a name that an error repeats
+	maxQuery = 16 << 10 // bytes
+	maxShown = 64       // bytes of a name that an error repeats
 )
 
 // params is what a query string says.
@@ -34,29 +34,19 @@ type param struct {
 	read func(p *params, value string) error
 }
 
-// rangeParams bound the time of records.
-func rangeParams() []param {
-	return []param{
-		{"from", func(p *params, v string) (err error) { p.From, err = readTime("from", v); return err }},
-		{"to", func(p *params, v string) (err error) { p.To, err = readTime("to", v); return err }},
-	}
-}
+// The parameters of queries that are no fields.
+var (
+	// pageParams are those of a page.
+	pageParams = []string{"from", "to", "limit", "cursor", "q"}
+	// allParams are those of all that a query means.
+	allParams = []string{"from", "to", "q"}
+	// timeParams are those of a report, which knows no search.
+	timeParams = []string{"from", "to"}
+)
 
-func searchParam() param {
-	return param{"q", func(p *params, v string) error { p.Search = v; return nil }}
-}
-
-// pageParams choose a page.
-func pageParams() []param {
-	return []param{
-		{"limit", func(p *params, v string) (err error) { p.Limit, err = readCount("limit", v, logs.MaxLimit); return err }},
-		{"cursor", func(p *params, v string) error { p.Cursor = v; return nil }},
-	}
-}
-
-// params reads the query string: the route's own parameters and, where it is about
-// records, conditions on fields. What the request may not see is filtered out.
-func (q *request) params(own []param, records bool) (*params, error) {
+// params reads the query string: the route's own parameters, and with members those
+// of a query and conditions on fields. What the request may not see is filtered out.
+func (q *request) params(own []param, members []string) (*params, error) {
 	raw := q.http.URL.RawQuery
 	if len(raw) > maxQuery {
 		return nil, providers.Invalid("query", "the query string is over the limit of "+strconv.Itoa(maxQuery)+" bytes")
@@ -79,48 +69,30 @@ func (q *request) params(own []param, records bool) (*params, error) {
 			return nil, err
 		}
 	}
-	if err := readFilters(out, values, own, records); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(values)) { // so that the same query has the same error
+		base := name
+		if at := strings.LastIndexByte(name, '['); at > 0 {
+			base = name[:at]
+		}
+		if _, ok := logs.FieldOf(base); (!ok || members == nil) && !slices.Contains(members, name) {
+			return nil, errNoParam(base, own, members)
+		}
+	}
+	if out.Query, err = logs.ParseQuery(values); err != nil {
 		return nil, err
 	}
 	out.Filters = q.restrict(out.Filters)
 	return out, nil
 }
 
-// readFilters reads what is left: conditions on fields.
-func readFilters(out *params, values url.Values, own []param, records bool) error {
-	names := make([]string, 0, len(values))
-	for name := range values {
-		names = append(names, name)
-	}
-	slices.Sort(names) // so that the same query has the same error
-	if len(names) > maxFilters {
-		return providers.Invalid("query", "has more than "+strconv.Itoa(maxFilters)+" conditions")
-	}
-	for _, name := range names {
-		base, _, _ := strings.Cut(name, "[")
-		if _, ok := logs.FieldOf(base); !ok || !records {
-			return errNoParam(base, own, records)
-		}
-	}
-	if len(values) == 0 {
-		return nil
-	}
-	asked, err := parseFilters(values)
-	if err != nil {
-		return err
-	}
-	out.Filters = asked
-	return nil
-}
-
 // errNoParam says that there is no parameter of that name, and which may be meant.
-func errNoParam(name string, own []param, records bool) error {
-	names := make([]string, 0, 64)
+func errNoParam(name string, own []param, members []string) error {
+	names := slices.Clone(members)
 	for _, p := range own {
 		names = append(names, p.name)
 	}
 	list := strings.Join(names, ", ")
-	if records {
+	if members != nil {
 		for _, f := range logs.Fields() {
 			names = append(names, f.Name)
 		}
@@ -153,20 +125,6 @@ func readCount(name, value string, most int) (int, error) {
 		return 0, providers.Invalid(name, "must be a number from 1 to "+strconv.Itoa(most))
 	}
 	return n, nil
-}
-
-// readTime reads a time of RFC 3339 or Unix seconds.
-func readTime(name, value string) (time.Time, error) {
-	t, err := time.Parse(time.RFC3339Nano, value)
-	if err != nil {
-		var seconds int64
-		seconds, err = strconv.ParseInt(value, 10, 64)
-		t = time.Unix(seconds, 0)
-	}
-	if t = t.UTC(); err != nil || t.Year() < 1970 || t.Year() > 9999 {
-		return time.Time{}, providers.Invalid(name, "must be a time as of RFC 3339, such as 2026-01-31T12:00:00Z, or Unix seconds")
-	}
-	return t, nil
 }
 
 // readSpan reads a duration, of whole days and weeks too.

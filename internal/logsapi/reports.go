@@ -44,7 +44,7 @@ func Reports() []Narrowed {
 
 // reportParams are those of a report beside conditions on fields.
 func reportParams() []param {
-	return append(rangeParams(), []param{
+	return []param{
 		{"group_by", func(p *params, v string) error {
 			if p.groupBy = []string{}; v != "" {
 				p.groupBy = strings.Split(v, ",")
@@ -53,7 +53,7 @@ func reportParams() []param {
 		}},
 		{"every", func(p *params, v string) (err error) { p.every, err = readSpan("every", v); return err }},
 		{"top", func(p *params, v string) (err error) { p.top, err = readCount("top", v, analytics.MaxTop); return err }},
-	}...)
+	}
 }
 
 // report serves GET analytics.
@@ -67,7 +67,7 @@ func (q *request) report() (*Answer, error) {
 
 // make makes a report with what the request says, and the defaults.
 func (q *request) make(n *Narrowed) (*analytics.Report, error) {
-	p, err := q.params(reportParams(), true)
+	p, err := q.params(reportParams(), timeParams)
 	if err != nil {
 		return nil, err
 	}
