@@ -8,11 +8,16 @@ type level struct {
 	n     int
 	// floor is the first time from which on nothing was given up.
 	floor time.Time
-	// lostFrom and lostTo bound the records from the future that were left out; both
-	// are zero without any.
-	lostFrom, lostTo time.Time
-	buckets          map[int64]*bucket // by the Unix time of their beginning
+	// lost are the buckets of records from the future that were left out, by the
+	// Unix time of their beginning, and lostFrom and lostTo bound those for which it
+	// had no room; both are 0 without any.
+	lost             map[int64]bool
+	lostFrom, lostTo int64
+	buckets          map[int64]*bucket // likewise
 }
+
+// maxLost is how many buckets of the future are known one by one.
+const maxLost = 1000
 
 // bucket is what the records of one stretch of time sum up to.
 type bucket struct {
@@ -27,7 +32,7 @@ type part struct {
 }
 
 func newLevel(width time.Duration, n int, now time.Time) *level {
-	lv := &level{width: width, n: n, buckets: map[int64]*bucket{}}
+	lv := &level{width: width, n: n, buckets: map[int64]*bucket{}, lost: map[int64]bool{}}
 	lv.floor = lv.first(now)
 	return lv
 }
@@ -47,11 +52,17 @@ func (lv *level) advance(now time.Time) (old []*bucket) {
 	switch {
 	case lv.floor.After(now.Add(lv.width)):
 		lv.floor, all = now.UTC().Truncate(lv.width).Add(lv.width), true
-		lv.lostFrom, lv.lostTo = time.Time{}, time.Time{}
+		lv.lostFrom, lv.lostTo = 0, 0
+		clear(lv.lost)
 	case first.After(lv.floor):
 		lv.floor = first
 	default:
 		return nil
+	}
+	for at := range lv.lost {
+		if at < lv.floor.Unix() {
+			delete(lv.lost, at)
+		}
 	}
 	for at, b := range lv.buckets {
 		if all || at < lv.floor.Unix() {
@@ -69,12 +80,7 @@ func (lv *level) bucket(now, at time.Time, fields int) *bucket {
 		return nil
 	}
 	if at.After(now.Add(lv.span())) {
-		if lv.lostFrom.IsZero() || at.Before(lv.lostFrom) {
-			lv.lostFrom = at
-		}
-		if end := at.Add(lv.width); end.After(lv.lostTo) {
-			lv.lostTo = end
-		}
+		lv.lose(at.Unix())
 		return nil
 	}
 	b, ok := lv.buckets[at.Unix()]
@@ -86,6 +92,28 @@ func (lv *level) bucket(now, at time.Time, fields int) *bucket {
 		lv.buckets[at.Unix()] = b
 	}
 	return b
+}
+
+// lose notes that a bucket lacks a record.
+func (lv *level) lose(at int64) {
+	switch {
+	case len(lv.lost) < maxLost:
+		lv.lost[at] = true
+	case lv.lostTo == 0:
+		lv.lostFrom, lv.lostTo = at, at
+	default:
+		lv.lostFrom, lv.lostTo = min(lv.lostFrom, at), max(lv.lostTo, at)
+	}
+}
+
+// lacks reports whether a bucket of the range may lack a record.
+func (lv *level) lacks(from, to int64) bool {
+	for at := range lv.lost {
+		if from <= at && at < to {
+			return true
+		}
+	}
+	return lv.lostTo != 0 && from <= lv.lostTo && lv.lostFrom < to
 }
 
 // whole returns the range with its open ends filled in; ok is false if it is not
@@ -102,6 +130,5 @@ func (lv *level) whole(q *Query, now time.Time) (from, to time.Time, ok bool) {
 		}
 	}
 	ok = from.Equal(from.Truncate(lv.width)) && to.Equal(to.Truncate(lv.width)) && q.Every%lv.width == 0 && !from.Before(lv.floor)
-	lost := !lv.lostFrom.IsZero() && from.Before(lv.lostTo) && lv.lostFrom.Before(to)
-	return from, to, ok && !lost
+	return from, to, ok && !lv.lacks(from.Unix(), to.Unix())
 }

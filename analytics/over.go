@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/b650d4bf/gateway/logs"
+	"github.com/b650d4bf/gateway/providers"
 )
 
 const (
@@ -150,5 +151,31 @@ func (o *over) each(ctx context.Context, p *plan, q *Query, do func(*logs.Record
 			return errors.New("analytics: the store's pages have no end")
 		}
 		ask.Cursor = page.Next
+	}
+}
+
+// Either returns a source that asks the second one for what the first refuses, such
+// as the store of the records that a [Live] has sums of. Feedback is told to both.
+func Either(first, second Source) Source { return &either{first, second} }
+
+type either struct{ first, second Source }
+
+// Report answers by the first that can.
+func (e *either) Report(ctx context.Context, q Query) (*Report, error) {
+	r, err := e.first.Report(ctx, q)
+	if errors.Is(err, providers.ErrInvalidRequest) {
+		return e.second.Report(ctx, q)
+	}
+	return r, err
+}
+
+// AddFeedback tells of feedback that came after its record.
+func (e *either) AddFeedback(r *logs.Record, f logs.Feedback) {
+	for _, s := range []Source{e.first, e.second} {
+		if taker, ok := s.(interface {
+			AddFeedback(r *logs.Record, f logs.Feedback)
+		}); ok {
+			taker.AddFeedback(r, f)
+		}
 	}
 }
