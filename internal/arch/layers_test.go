@@ -59,8 +59,8 @@ var layers = []layer{
 	{"internal/completions", []string{"providers", "internal/jsonx"}, nil},
 	{"internal/front", []string{"providers", "catalog", "config", "internal/jsonx", "internal/messages", "internal/near", "internal/sse"}, nil},
 	{".", []string{
-		"cache", "catalog", "config", "providers", "providers/anthropic", "providers/google", "providers/openai", "providers/vertex", "internal/answers", "internal/batch", "internal/completions", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline",
-		"analytics", "internal/logsapi", "logs",
+		"cache", "catalog", "config", "providers", "providers/anthropic", "providers/google", "providers/openai", "providers/vertex", "internal/answers", "internal/batch", "internal/completions", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline", "logs",
+		"analytics", "internal/logsapi",
 	}, []string{authTypes, oauth2, zap}},
 	{"internal/cosine", nil, nil},
 	{"prices", []string{"providers", "internal/near"}, nil},
