@@ -33,9 +33,11 @@ import (
 
 // Handler answers. It is safe for concurrent use.
 type Handler struct {
+	// Now is the clock, [time.Now] unless it is set before the first request.
+	Now func() time.Time
+
 	store  logs.Store
 	source analytics.Source
-	now    func() time.Time
 	routes []route
 }
 
@@ -48,7 +50,7 @@ func New(store logs.Store, source analytics.Source) *Handler {
 	if source == nil && store != nil {
 		source = analytics.Over(store)
 	}
-	return &Handler{store, source, time.Now, routes()}
+	return &Handler{time.Now, store, source, routes()}
 }
 
 // Answer is what a request is answered with.

@@ -166,7 +166,7 @@ func errNoMember(name string) error {
 
 // keep keeps the feedback, if the record may be seen.
 func (q *request) keep(s *said) (*Answer, error) {
-	s.Time = q.now().UTC()
+	s.Time = q.Now().UTC()
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func newHandler(t *testing.T) *Handler {
 		t.Fatal(err)
 	}
 	h := New(store, nil)
-	h.now = func() time.Time { return noon }
+	h.Now = func() time.Time { return noon }
 	return h
 }
 
