@@ -39,7 +39,8 @@ var layers = []layer{
 	{"config", []string{"internal/jsonx", "internal/near"}, nil},
 	{"catalog", []string{"config", "internal/jsonx", "internal/near"}, nil},
 	{"providers", []string{"internal/jsonx"}, []string{authTypes}},
-	{"internal/transport", []string{"providers", "internal/jsonx"}, nil},
+	{"internal/served", nil, nil},
+	{"internal/transport", []string{"providers", "internal/jsonx", "internal/served"}, nil},
 	{"internal/engine", []string{
 		"providers", "catalog", "internal/wire/...", "internal/schema", "internal/sse", "internal/transport", "internal/vault",
 		"internal/fetch", "internal/jsonx", "internal/near",
@@ -51,7 +52,7 @@ var layers = []layer{
 	{"providers/vertex/vertextest", nil, nil},
 	{"providers/providertest", []string{"providers"}, []string{authTypes}},
 	{"internal/batch", []string{"providers", "internal/jsonx"}, nil},
-	{"internal/pipeline", []string{"providers", "catalog", "config", "internal/batch", "internal/gcpauth", "internal/routing", "cache", "internal/alike", "internal/answers", "internal/inflight"}, []string{authTypes, zap}},
+	{"internal/pipeline", []string{"providers", "catalog", "config", "internal/batch", "internal/gcpauth", "internal/routing", "internal/served", "cache", "internal/alike", "internal/answers", "internal/inflight"}, []string{authTypes, zap}},
 	{"internal/answers", []string{"providers", "cache", "internal/jsonx"}, nil},
 	{"internal/inflight", nil, nil},
 	{"internal/routing", []string{"providers"}, nil},

@@ -21,14 +21,18 @@ type service[Q, T any] struct {
 	rename    func(req Q, model string) Q
 	ask       func(ctx context.Context, at *route, req Q) (T, error)
 	meta      func(T) *providers.Meta
-	usage     func(T) *providers.Usage // nil when the answer tells none
-	kept      *kind[Q, T]              // how answers are kept; nil keeps none
+	usage     func(T) *providers.Usage      // nil when the answer tells none
+	kept      *kind[Q, T]                   // how answers are kept; nil keeps none
+	asks      func(Q) *providers.Parameters // nil for requests that have none
 }
 
 // serve runs a call as record(resolve(ask)), through the plan where there is one.
 // The caller projects the answer when strict says so.
 func serve[Q, T any](ctx context.Context, e *Engine, client, call *Settings, s *service[Q, T]) (out T, strict bool, err error) {
 	rec := newRecorder(client, call, s.operation, s.model, userMetadata(s.user))
+	if s.asks != nil && rec.observed() {
+		rec.record.Parameters = s.asks(s.req)
+	}
 	ctx = rec.start(ctx)
 	if out, err = asked(ctx, e, rec, client, call, s); err != nil {
 		rec.drop()

@@ -19,6 +19,7 @@ func (e *Engine) Speech(ctx context.Context, client, call *Settings, req *provid
 		encode: (*providers.SpeechRequest).MarshalJSON, decode: decodeSpeech, rename: renameSpeech, ask: speak,
 		meta:  func(a *providers.SpeechResponse) *providers.Meta { return &a.Meta },
 		usage: func(a *providers.SpeechResponse) *providers.Usage { return a.Usage },
+		asks:  speechParameters,
 	})
 	if err != nil {
 		return nil, err
@@ -78,6 +79,9 @@ type spoken struct {
 func (e *Engine) SpeechStream(ctx context.Context, client, call *Settings, req *providers.SpeechRequest) (*SpeechStream, error) {
 	rec := newRecorder(client, call, opSpeech, req.Model, userMetadata(req.User))
 	rec.record.Stream = true
+	if rec.observed() {
+		rec.record.Parameters = speechParameters(req)
+	}
 	ctx = rec.start(ctx)
 	o, err := e.openSpeech(ctx, rec, client, call, req)
 	if err != nil {
