@@ -14,7 +14,9 @@ import (
 func (e *Engine) Chat(ctx context.Context, client, call *Settings, req *providers.ChatCompletionRequest) (*providers.ChatCompletion, error) {
 	rec := e.recorder(client, call, opChat, req.Model, metadataOf(req))
 	rec.asksChat(call, req)
-	ctx = rec.start(ctx)
+	if ctx = rec.start(ctx); rec.shows() {
+		rec.request(req.AppendJSON(nil))
+	}
 	out, err := e.guardedChat(ctx, rec, client, call, req)
 	if err != nil {
 		rec.drop()
@@ -26,6 +28,9 @@ func (e *Engine) Chat(ctx context.Context, client, call *Settings, req *provider
 	rec.answer(out)
 	rec.verdicts()
 	out.Meta = rec.record.Meta
+	if rec.content != nil {
+		rec.response(out.AppendJSON(nil))
+	}
 	rec.end()
 	if rec.strict {
 		projectCompletion(out)
@@ -99,7 +104,9 @@ func (e *Engine) ChatStream(ctx context.Context, client, call *Settings, req *pr
 	rec := newRecorder(client, call, opChat, req.Model, metadataOf(req))
 	rec.record.Stream = true
 	rec.asksChat(call, req)
-	ctx = rec.start(ctx)
+	if ctx = rec.start(ctx); rec.shows() {
+		rec.request(req.AppendJSON(nil))
+	}
 	s, err := e.chatStream(ctx, rec, client, call, req)
 	if err != nil {
 		rec.drop()

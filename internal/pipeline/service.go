@@ -23,6 +23,7 @@ type service[Q, T any] struct {
 	meta      func(T) *providers.Meta
 	usage     func(T) *providers.Usage      // nil when the answer tells none
 	kept      *kind[Q, T]                   // how answers are kept; nil keeps none
+	show      func(T) ([]byte, error)       // the answer as observers see it; nil shows none
 	asks      func(Q) *providers.Parameters // nil for requests that have none
 }
 
@@ -33,7 +34,9 @@ func serve[Q, T any](ctx context.Context, e *Engine, client, call *Settings, s *
 	if s.asks != nil && rec.observed() {
 		rec.record.Parameters = s.asks(s.req)
 	}
-	ctx = rec.start(ctx)
+	if ctx = rec.start(ctx); rec.shows() {
+		rec.request(s.encode(s.req))
+	}
 	if out, err = asked(ctx, e, rec, client, call, s); err != nil {
 		rec.drop()
 		err = rec.fail(err)
@@ -47,6 +50,9 @@ func serve[Q, T any](ctx context.Context, e *Engine, client, call *Settings, s *
 	rec.usage(s.usage(out))
 	rec.attempt(nil)
 	*meta = rec.record.Meta
+	if rec.content != nil && s.show != nil {
+		rec.response(s.show(out))
+	}
 	rec.end()
 	return out, rec.strict, nil
 }

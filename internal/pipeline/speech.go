@@ -82,7 +82,9 @@ func (e *Engine) SpeechStream(ctx context.Context, client, call *Settings, req *
 	if rec.observed() {
 		rec.record.Parameters = speechParameters(req)
 	}
-	ctx = rec.start(ctx)
+	if ctx = rec.start(ctx); rec.shows() {
+		rec.request(req.MarshalJSON())
+	}
 	o, err := e.openSpeech(ctx, rec, client, call, req)
 	if err != nil {
 		err = rec.fail(err)
