@@ -1,6 +1,7 @@
 package gatewayotel
 
 import (
+	"context"
 	"errors"
 
 	"go.opentelemetry.io/otel/metric"
@@ -85,6 +86,26 @@ type meters struct {
 	seconds map[string]metric.Float64Histogram
 	sizes   map[string]metric.Int64Histogram
 	sums    map[string]metric.Int64Counter
+}
+
+// enabled reports whether anything is done with what is measured.
+func (m *meters) enabled(ctx context.Context) bool {
+	for _, in := range m.seconds {
+		if in.Enabled(ctx) {
+			return true
+		}
+	}
+	for _, in := range m.sums {
+		if in.Enabled(ctx) {
+			return true
+		}
+	}
+	for _, in := range m.sizes {
+		if in.Enabled(ctx) {
+			return true
+		}
+	}
+	return false
 }
 
 // make makes the instruments of the conventions.

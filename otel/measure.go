@@ -18,6 +18,8 @@ type count struct {
 	meters *meters
 	with   []metric.RecordOption
 	adding []metric.AddOption
+	// unknown are the attributes of tokens of an unknown modality, which most are.
+	unknown metric.MeasurementOption
 }
 
 // as takes the attributes of what is recorded next.
@@ -46,6 +48,9 @@ func (c *count) sum(name string, n int64) {
 
 // measure counts a call.
 func (o *Observer) measure(ctx context.Context, s *state, r *providers.Record) {
+	if !o.meters.enabled(ctx) {
+		return
+	}
 	c := &count{ctx: ctx, meters: &o.meters}
 	o.requests(c, r)
 	base := o.labels(s, r)
@@ -115,6 +120,7 @@ func (c *count) tokens(of family, base []attribute.KeyValue, u *providers.Usage)
 	if !told {
 		u = &none
 	}
+	c.unknown = metric.WithAttributeSet(with(base, keyModality.String(modalityUnknown)))
 	if of == embeddings {
 		c.split(base, nameEmbeddingTokens, split{unknown: u.PromptTokens})
 	} else {
@@ -151,8 +157,8 @@ func (c *count) split(base []attribute.KeyValue, name string, s split) {
 		}
 	}
 	if s.unknown > 0 || s == (split{}) {
-		c.as(with(base, keyModality.String(modalityUnknown)))
-		c.sum(name, max(s.unknown, 0))
+		c.adding = append(c.adding[:0], c.unknown)
+		c.sum(name, s.unknown)
 	}
 }
 
