@@ -64,12 +64,22 @@ func (s *TextCompletionsService) prepare(req *CompletionRequest, opts []RequestO
 }
 
 func (c *Client) complete(ctx context.Context, call *pipeline.Settings, req *CompletionRequest) (*Completion, error) {
+	call = inSchema(call, providers.SchemaTextCompletion)
 	return completions.Create(ctx, req, c.total(call), func(ctx context.Context, chat *ChatCompletionRequest) (*ChatCompletion, error) {
 		return c.engine.Chat(ctx, c.settings, call, chat)
 	})
 }
 
+// inSchema returns the settings of a call whose request came in another schema than
+// that of its operation.
+func inSchema(call *pipeline.Settings, schema string) *pipeline.Settings {
+	own := *call
+	own.Schema = schema
+	return &own
+}
+
 func (c *Client) completeStream(ctx context.Context, call *pipeline.Settings, req *CompletionRequest) (*completions.Stream, error) {
+	call = inSchema(call, providers.SchemaTextCompletion)
 	return completions.Open(ctx, req, c.total(call), func(ctx context.Context, chat *ChatCompletionRequest) (completions.Source, error) {
 		s, err := c.engine.ChatStream(ctx, c.settings, call, chat)
 		if err != nil {

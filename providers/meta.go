@@ -96,6 +96,9 @@ type Attempt struct {
 	Wait time.Duration
 	// Hedged says that the request was sent beside one that had no answer yet.
 	Hedged bool
+	// Server is the host and port that the request was sent to, as "host:port"; empty
+	// when it is not known, and for calls that no observer is told of.
+	Server string
 	// Skipped says why nothing was sent; empty for a request.
 	Skipped SkipReason
 }

@@ -41,6 +41,8 @@ type Call struct {
 	KeyID string
 	// Stream says that the answer is streamed.
 	Stream bool
+	// Parameters is what the request asked for; nil for operations that have none.
+	Parameters *Parameters
 	// Metadata is what the caller attached to the call.
 	Metadata map[string]string
 	// Start is when the call came in.
@@ -84,6 +86,9 @@ type Record struct {
 	ResponseID, ResponseModel string
 	// FinishReason is the first choice's.
 	FinishReason string
+	// FinishReasons are those of all choices, in their order; nil for an answer of
+	// one.
+	FinishReasons []string
 	// Usage is nil when the platform gave none. Of an answer from the response cache,
 	// or one that another call had made, it is what that cost then: Meta says which
 	// it is.

@@ -39,7 +39,8 @@ var layers = []layer{
 	{"config", []string{"internal/jsonx", "internal/near"}, nil},
 	{"catalog", []string{"config", "internal/jsonx", "internal/near"}, nil},
 	{"providers", []string{"internal/jsonx"}, []string{authTypes}},
-	{"internal/transport", []string{"providers", "internal/jsonx"}, nil},
+	{"internal/served", nil, nil},
+	{"internal/transport", []string{"providers", "internal/jsonx", "internal/served"}, nil},
 	{"internal/engine", []string{
 		"providers", "catalog", "internal/wire/...", "internal/schema", "internal/sse", "internal/transport", "internal/vault",
 		"internal/fetch", "internal/jsonx", "internal/near",
@@ -51,7 +52,7 @@ var layers = []layer{
 	{"providers/vertex/vertextest", nil, nil},
 	{"providers/providertest", []string{"providers"}, []string{authTypes}},
 	{"internal/batch", []string{"providers", "internal/jsonx"}, nil},
-	{"internal/pipeline", []string{"providers", "catalog", "config", "internal/batch", "internal/gcpauth", "internal/routing", "cache", "internal/alike", "internal/answers", "internal/inflight"}, []string{authTypes, zap}},
+	{"internal/pipeline", []string{"providers", "catalog", "config", "internal/batch", "internal/gcpauth", "internal/routing", "internal/served", "cache", "internal/alike", "internal/answers", "internal/inflight"}, []string{authTypes, zap}},
 	{"internal/answers", []string{"providers", "cache", "internal/jsonx"}, nil},
 	{"internal/inflight", nil, nil},
 	{"internal/routing", []string{"providers"}, nil},
@@ -71,6 +72,7 @@ var layers = []layer{
 	{"cache/redis", []string{"cache", "internal/cosine"}, []string{"github.com/redis/rueidis"}},
 	{"cache/postgres", []string{"cache", "internal/cosine"}, []string{"github.com/jackc/pgx/v5/..."}},
 	{"cache/sqlite", []string{"cache", "internal/cosine", "internal/vector"}, []string{"modernc.org/sqlite/..."}},
+	{"otel", []string{"providers"}, []string{"go.opentelemetry.io/otel", "go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"}},
 	{"structured", []string{".", "providers"}, []string{"github.com/google/jsonschema-go/jsonschema"}},
 	{"prompts", []string{"catalog", "providers"}, nil},
 	{"internal/arch", nil, nil},
@@ -83,7 +85,7 @@ var layers = []layer{
 // doors are packages of the standard library that only some directories may
 // import: with a second user, what they are kept for would be done twice.
 var doors = map[string][]string{
-	"encoding/json": {"logs", "logs/logstest", "analytics", "prices", "internal/logsapi", "internal/dashboard", "catalog", "config", "internal/gcpauth", "internal/testkit/...", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/..."},
+	"encoding/json": {"logs", "logs/logstest", "analytics", "prices", "internal/logsapi", "internal/dashboard", "catalog", "config", "internal/gcpauth", "internal/testkit/...", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/...", "otel"},
 	"unsafe":        {"internal/jsonx"},
 	"testing":       {"internal/testkit/...", "providers/providertest", "cache/cachetest", "logs/logstest"},
 	"flag":          {"internal/testkit", "examples/..."},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/b650d4bf/gateway/internal/routing"
+	"github.com/b650d4bf/gateway/internal/served"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -93,7 +94,9 @@ func (f *flight[Q, T]) detached(ctx context.Context, t *routing.Try, r *readied[
 	at := *r.route
 	to := &at.target
 	t.Attempt.Provider, t.Attempt.Slug, t.Attempt.Model = to.Provider, to.Slug, to.Model
+	ctx, note := served.Within(ctx)
 	value, err := f.ask(ctx, &at, r.req, t)
+	t.Attempt.Server = note.Server()
 	return landed[T]{value: value}, err
 }
 

@@ -13,6 +13,7 @@ import (
 // Chat runs one chat completion: record(resolve(translate)), then strict.
 func (e *Engine) Chat(ctx context.Context, client, call *Settings, req *providers.ChatCompletionRequest) (*providers.ChatCompletion, error) {
 	rec := e.recorder(client, call, opChat, req.Model, metadataOf(req))
+	rec.asksChat(call, req)
 	if ctx = rec.start(ctx); rec.shows() {
 		rec.request(req.AppendJSON(nil))
 	}
@@ -102,6 +103,7 @@ type Stream struct {
 func (e *Engine) ChatStream(ctx context.Context, client, call *Settings, req *providers.ChatCompletionRequest) (*Stream, error) {
 	rec := newRecorder(client, call, opChat, req.Model, metadataOf(req))
 	rec.record.Stream = true
+	rec.asksChat(call, req)
 	if ctx = rec.start(ctx); rec.shows() {
 		rec.request(req.AppendJSON(nil))
 	}

@@ -13,6 +13,7 @@ import (
 // strict.
 func (e *Engine) Embeddings(ctx context.Context, client, call *Settings, req *providers.EmbeddingRequest) (*providers.EmbeddingResponse, error) {
 	rec := newRecorder(client, call, opEmbeddings, req.Model, userMetadata(req.User))
+	rec.asksVectors(req)
 	if ctx = rec.start(ctx); rec.shows() {
 		rec.request(req.MarshalJSON())
 	}
@@ -138,7 +139,7 @@ func embed(ctx context.Context, at *route, req *providers.EmbeddingRequest) (*pr
 func (r *recorder) vectors(a *providers.EmbeddingResponse) {
 	r.warnings(a.Meta.Warnings)
 	r.record.ResponseModel = r.route.target.Model
-	if a.Usage != nil && (r.logger != nil || len(r.observers[0])+len(r.observers[1]) > 0) {
+	if a.Usage != nil && (r.logger != nil || r.observed()) {
 		r.record.Usage = &providers.Usage{PromptTokens: a.Usage.PromptTokens, TotalTokens: a.Usage.TotalTokens, Extra: a.Usage.Extra}
 	}
 	r.attempt(nil)

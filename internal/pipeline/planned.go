@@ -11,6 +11,7 @@ import (
 	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/config"
 	"github.com/b650d4bf/gateway/internal/routing"
+	"github.com/b650d4bf/gateway/internal/served"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -114,6 +115,8 @@ func (f *flight[Q, T]) try(ctx context.Context, t *routing.Try) (landed[T], erro
 	to := &out.route.target
 	to.Labels = labels(f.client, &own, f.rec.record.Metadata)
 	t.Attempt.Provider, t.Attempt.Slug, t.Attempt.Model = to.Provider, to.Slug, to.Model
+	ctx, note := served.Within(ctx)
+	defer func() { t.Attempt.Server = note.Server() }()
 	if f.before != nil {
 		if req, err = f.before(ctx, t, req); err != nil {
 			return out, err

@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/b650d4bf/gateway/internal/served"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -21,18 +22,20 @@ type recorder struct {
 	logger    *zap.Logger
 	ctx       context.Context // the call's, as the observers made it
 	record    providers.Record
-	route     route     // where the call goes, once that is known
-	strict    bool      // what the answer is projected to
-	planned   bool      // a plan keeps the trail
-	begun     bool      // a stream has given something out
-	spared    bool      // no request was made for the call
-	alone     bool      // nothing else has the recorder
-	spot      place     // of a call without a plan
-	waiting   *pending  // what the cache may keep of it
-	guards    *guardLog // nil when there are none
-	silent    bool      // the call said debug=false
-	content   *content  // nil when nobody wants to see it
-	refused   error     // by an observer
+	route     route        // where the call goes, once that is known
+	strict    bool         // what the answer is projected to
+	planned   bool         // a plan keeps the trail
+	begun     bool         // a stream has given something out
+	spared    bool         // no request was made for the call
+	alone     bool         // nothing else has the recorder
+	spot      place        // of a call without a plan
+	waiting   *pending     // what the cache may keep of it
+	guards    *guardLog    // nil when there are none
+	silent    bool         // the call said debug=false
+	content   *content     // nil when nobody wants to see it
+	server    *served.Note // where requests go; nil when nobody is told
+	pace      pacing
+	refused   error // by an observer
 }
 
 // recorder returns a recorder as newRecorder does, one that was used before if there
@@ -155,6 +158,7 @@ func metadata(below, above map[string]string) map[string]string {
 }
 
 func (r *recorder) start(ctx context.Context) context.Context {
+	ctx, r.server = r.noted(ctx)
 	for _, list := range r.observers {
 		for _, o := range list {
 			ctx = o.CallStart(ctx, r.record.Call)
@@ -203,6 +207,9 @@ func (r *recorder) answer(c *providers.ChatCompletion) {
 	}
 	if len(c.Choices) > 0 {
 		r.record.FinishReason = c.Choices[0].FinishReason
+		for i := range c.Choices {
+			r.finished(i, c.Choices[i].FinishReason)
+		}
 	}
 	r.attempt(nil)
 }
@@ -215,20 +222,27 @@ func (r *recorder) firstChunk(c *providers.ChatCompletionChunk) {
 	}
 	r.attempt(nil)
 	r.verdicts()
+	r.paced()
 	c.Meta = new(r.record.Meta)
 }
 
 // chunk notes what later chunks say.
 func (r *recorder) chunk(c *providers.ChatCompletionChunk) {
+	r.pulled()
 	r.piece(c)
 	r.usage(c.Usage)
 	r.record.Billed.AddAnswer(c.Extra)
 	for i := range c.Choices {
 		r.record.Billed.AddChoice(c.Choices[i].Extra)
-		if f := c.Choices[i].FinishReason; f != "" && c.Choices[i].Index == 0 {
+		f := c.Choices[i].FinishReason
+		if f == "" {
+			continue
+		}
+		if c.Choices[i].Index == 0 {
 			r.record.FinishReason = f
 			r.record.ResponseID, r.record.ResponseModel = c.ID, c.Model
 		}
+		r.finished(c.Choices[i].Index, f)
 	}
 }
 
@@ -238,7 +252,7 @@ func (r *recorder) usage(u *providers.Usage) {
 	if u == nil {
 		return
 	}
-	if len(r.observers[0])+len(r.observers[1]) > 0 {
+	if r.observed() {
 		u = new(*u)
 	}
 	r.record.Usage = u
@@ -253,6 +267,7 @@ func (r *recorder) attempt(err *providers.Error) {
 	a := providers.Attempt{
 		Provider: m.Provider, Slug: m.Slug, Model: m.Model,
 		StatusCode: 200, Start: r.record.Start, Duration: time.Since(r.record.Start),
+		Server: r.server.Server(),
 	}
 	if err != nil {
 		a.StatusCode, a.Code = err.StatusCode, err.Code

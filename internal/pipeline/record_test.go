@@ -40,7 +40,7 @@ func TestRecordOfAWholeAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		made := providers.Call{ID: "my-id", Surface: "go", Operation: "chat", Model: "m", Metadata: map[string]string{"team": "a", "env": "test", "user": "u"}, Start: start}
+		made := providers.Call{ID: "my-id", Surface: "go", Operation: "chat", Model: "m", Metadata: map[string]string{"team": "a", "env": "test", "user": "u"}, Start: start, Parameters: new(providers.Parameters)}
 		meta := providers.Meta{
 			RequestID: "my-id", Provider: "fake", Model: "m", CacheStatus: providers.CacheDisabled,
 			Warnings: []providers.Warning{{Code: providers.WarnAdjusted}},

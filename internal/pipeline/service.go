@@ -21,9 +21,10 @@ type service[Q, T any] struct {
 	rename    func(req Q, model string) Q
 	ask       func(ctx context.Context, at *route, req Q) (T, error)
 	meta      func(T) *providers.Meta
-	usage     func(T) *providers.Usage // nil when the answer tells none
-	kept      *kind[Q, T]              // how answers are kept; nil keeps none
-	show      func(T) ([]byte, error)  // the answer as observers see it; nil shows none
+	usage     func(T) *providers.Usage      // nil when the answer tells none
+	kept      *kind[Q, T]                   // how answers are kept; nil keeps none
+	show      func(T) ([]byte, error)       // the answer as observers see it; nil shows none
+	asks      func(Q) *providers.Parameters // nil for requests that have none
 	bill      func(b *providers.Billed, req Q, answer T)
 }
 
@@ -31,6 +32,9 @@ type service[Q, T any] struct {
 // The caller projects the answer when strict says so.
 func serve[Q, T any](ctx context.Context, e *Engine, client, call *Settings, s *service[Q, T]) (out T, strict bool, err error) {
 	rec := newRecorder(client, call, s.operation, s.model, userMetadata(s.user))
+	if s.asks != nil && rec.observed() {
+		rec.record.Parameters = s.asks(s.req)
+	}
 	if ctx = rec.start(ctx); rec.shows() {
 		rec.request(s.encode(s.req))
 	}

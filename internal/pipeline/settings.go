@@ -63,6 +63,9 @@ type Settings struct {
 	// Timeouts bound the phases of the call; see providers.Timeouts. A negative
 	// member means no limit.
 	Timeouts providers.Timeouts
+	// Schema is that of the request where its operation does not say it; see
+	// [providers.Parameters].
+	Schema string
 	// RequestID replaces the generated id.
 	RequestID string
 	// Prompt is the stored prompt that made the request of the call, or nil.

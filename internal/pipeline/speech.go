@@ -23,6 +23,7 @@ func (e *Engine) Speech(ctx context.Context, client, call *Settings, req *provid
 		bill: func(b *providers.Billed, req *providers.SpeechRequest, _ *providers.SpeechResponse) {
 			b.Characters = spokenCharacters(req)
 		},
+		asks: speechParameters,
 	})
 	if err != nil {
 		return nil, err
@@ -85,6 +86,9 @@ type spoken struct {
 func (e *Engine) SpeechStream(ctx context.Context, client, call *Settings, req *providers.SpeechRequest) (*SpeechStream, error) {
 	rec := newRecorder(client, call, opSpeech, req.Model, userMetadata(req.User))
 	rec.record.Stream = true
+	if rec.observed() {
+		rec.record.Parameters = speechParameters(req)
+	}
 	if ctx = rec.start(ctx); rec.shows() {
 		rec.request(req.MarshalJSON())
 	}

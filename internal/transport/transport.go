@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/b650d4bf/gateway/internal/served"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -78,6 +79,7 @@ type Request struct {
 // Do sends the request and returns once the answer's header is there. Any
 // status is an answer, but a redirect is refused.
 func (c *Client) Do(ctx context.Context, q *Request) (*Response, error) {
+	served.Tell(ctx, q.URL)
 	call := newCall(ctx, q)
 	res, err := c.rt.RoundTrip(call.request(q))
 	if err != nil {
