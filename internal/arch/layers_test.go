@@ -63,7 +63,8 @@ var layers = []layer{
 	}, []string{authTypes, oauth2, zap}},
 	{"internal/cosine", nil, nil},
 	{"prices", []string{"providers", "internal/near"}, nil},
-	{"logs", []string{"providers", "prices"}, []string{zap}},
+	{"logs", []string{"providers", "prices", "internal/near"}, []string{zap}},
+	{"logs/logstest", []string{"logs", "prices", "providers"}, nil},
 	{"analytics", []string{"logs", "prices"}, nil},
 	{"cache/redis", []string{"cache", "internal/cosine"}, []string{"github.com/redis/rueidis"}},
 	{"cache/postgres/internal/tables", nil, []string{"github.com/jackc/pgx/v5/..."}},
@@ -82,9 +83,9 @@ var layers = []layer{
 // doors are packages of the standard library that only some directories may
 // import: with a second user, what they are kept for would be done twice.
 var doors = map[string][]string{
-	"encoding/json": {"logs", "analytics", "prices", "internal/logsapi", "internal/dashboard", "catalog", "config", "internal/gcpauth", "internal/testkit/...", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/..."},
+	"encoding/json": {"logs", "logs/logstest", "analytics", "prices", "internal/logsapi", "internal/dashboard", "catalog", "config", "internal/gcpauth", "internal/testkit/...", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/..."},
 	"unsafe":        {"internal/jsonx"},
-	"testing":       {"internal/testkit/...", "providers/providertest", "cache/cachetest"},
+	"testing":       {"internal/testkit/...", "providers/providertest", "cache/cachetest", "logs/logstest"},
 	"flag":          {"internal/testkit", "examples/..."},
 	"log":           {"examples/..."},
 	"os/exec":       {"examples/..."},
