@@ -71,6 +71,9 @@ var layers = []layer{
 	{"cache/postgres", []string{"cache", "cache/postgres/internal/tables", "internal/cosine"}, []string{"github.com/jackc/pgx/v5/..."}},
 	{"cache/sqlite/internal/dbfile", nil, []string{"modernc.org/sqlite/..."}},
 	{"cache/sqlite", []string{"cache", "cache/sqlite/internal/dbfile", "internal/cosine", "internal/vector"}, []string{"modernc.org/sqlite/..."}},
+	{"internal/logsql", []string{"logs", "providers"}, nil},
+	{"cache/postgres/pglogs", []string{"cache/postgres/internal/tables", "internal/logsql", "logs"}, []string{"github.com/jackc/pgx/v5/..."}},
+	{"cache/sqlite/sqlitelogs", []string{"cache/sqlite/internal/dbfile", "internal/logsql", "logs"}, []string{"modernc.org/sqlite/..."}},
 	{"structured", []string{".", "providers"}, []string{"github.com/google/jsonschema-go/jsonschema"}},
 	{"prompts", []string{"catalog", "providers"}, nil},
 	{"internal/arch", nil, nil},
@@ -83,7 +86,7 @@ var layers = []layer{
 // doors are packages of the standard library that only some directories may
 // import: with a second user, what they are kept for would be done twice.
 var doors = map[string][]string{
-	"encoding/json": {"logs", "logs/logstest", "analytics", "prices", "internal/logsapi", "internal/dashboard", "catalog", "config", "internal/gcpauth", "internal/testkit/...", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/..."},
+	"encoding/json": {"logs", "logs/logstest", "analytics", "prices", "internal/logsapi", "internal/logsql", "internal/dashboard", "catalog", "config", "internal/gcpauth", "internal/testkit/...", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/..."},
 	"unsafe":        {"internal/jsonx"},
 	"testing":       {"internal/testkit/...", "providers/providertest", "cache/cachetest", "logs/logstest"},
 	"flag":          {"internal/testkit", "examples/..."},
