@@ -26,9 +26,9 @@ func open(t testing.TB, path string, opts ...sqlitelogs.Option) *sqlitelogs.Stor
 	return s
 }
 
-func fresh(t testing.TB, opts ...sqlitelogs.Option) *sqlitelogs.Store {
+func fresh(t testing.TB) *sqlitelogs.Store {
 	t.Helper()
-	return open(t, filepath.Join(t.TempDir(), "calls.db"), opts...)
+	return open(t, filepath.Join(t.TempDir(), "calls.db"))
 }
 
 func TestStore(t *testing.T) {
