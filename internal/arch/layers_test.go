@@ -59,7 +59,7 @@ var layers = []layer{
 	{"internal/completions", []string{"providers", "internal/jsonx"}, nil},
 	{"internal/front", []string{"providers", "catalog", "config", "internal/jsonx", "internal/messages", "internal/near", "internal/sse"}, nil},
 	{".", []string{
-		"cache", "catalog", "config", "providers", "providers/anthropic", "providers/google", "providers/openai", "providers/vertex", "internal/answers", "internal/batch", "internal/completions", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline",
+		"cache", "catalog", "config", "providers", "providers/anthropic", "providers/google", "providers/openai", "providers/vertex", "internal/answers", "internal/batch", "internal/completions", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline", "logs",
 	}, []string{authTypes, oauth2, zap}},
 	{"internal/cosine", nil, nil},
 	{"prices", []string{"providers", "internal/near"}, nil},
