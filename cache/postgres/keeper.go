@@ -68,7 +68,7 @@ func (s *Store) page(ctx context.Context, f cache.Filter, after []byte) (entries
 	}
 	defer cancel()
 	condition, args := where(f, after, time.Now().UnixMilli())
-	rows, err := s.pool.Query(ctx, s.tables.fill(`SELECT key, data FROM {entries}`)+condition, args...)
+	rows, err := s.pool.Query(ctx, s.tables.Fill(`SELECT key, data FROM {entries}`)+condition, args...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -120,7 +120,7 @@ func (s *Store) deletePage(ctx context.Context, f cache.Filter, after []byte, qu
 	defer cancel()
 	condition, args := where(f, after, time.Now().UnixMilli())
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, s.tables.fill(`DELETE FROM {entries} WHERE key = ANY(ARRAY(SELECT key FROM {entries}`)+condition+` FOR UPDATE)) RETURNING key`, args...)
+		rows, err := tx.Query(ctx, s.tables.Fill(`DELETE FROM {entries} WHERE key = ANY(ARRAY(SELECT key FROM {entries}`)+condition+` FOR UPDATE)) RETURNING key`, args...)
 		if err != nil {
 			return err
 		}

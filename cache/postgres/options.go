@@ -2,9 +2,9 @@ package postgres
 
 import (
 	"errors"
-	"fmt"
-	"regexp"
 	"time"
+
+	dbtables "github.com/b650d4bf/gateway/cache/postgres/internal/tables"
 )
 
 // The defaults of the options.
@@ -37,20 +37,13 @@ func newSettings(opts []Option) (settings, error) {
 	return out, errors.Join(errs...)
 }
 
-// names are what the server takes without folding or cutting, with room for what
-// is appended.
-var names = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,39}$`)
-
 // WithSchema puts the tables into a schema, which is created if it is missing, in
 // place of the first one in the connections' search_path. It has at most 40 lower
 // case letters, digits and underscores.
 func WithSchema(name string) Option {
 	return func(s *settings) error {
-		if !names.MatchString(name) {
-			return fmt.Errorf("postgres: the schema %q has to be 1 to 40 lower case letters, digits and _", name)
-		}
 		s.schema = name
-		return nil
+		return dbtables.CheckName("schema", name)
 	}
 }
 
@@ -59,11 +52,8 @@ func WithSchema(name string) Option {
 // letters, digits and underscores.
 func WithPrefix(prefix string) Option {
 	return func(s *settings) error {
-		if !names.MatchString(prefix) {
-			return fmt.Errorf("postgres: the prefix %q has to be 1 to 40 lower case letters, digits and _", prefix)
-		}
 		s.prefix = prefix
-		return nil
+		return dbtables.CheckName("prefix", prefix)
 	}
 }
 

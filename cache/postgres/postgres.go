@@ -58,6 +58,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/b650d4bf/gateway/cache"
+	dbtables "github.com/b650d4bf/gateway/cache/postgres/internal/tables"
 	"github.com/b650d4bf/gateway/internal/cosine"
 )
 
@@ -95,7 +96,7 @@ func New(pool *pgxpool.Pool, opts ...Option) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{pool: pool, settings: set, tables: tables{schema: set.schema, prefix: set.prefix}, migrating: make(chan struct{}, 1)}
+	s := &Store{pool: pool, settings: set, tables: tables{dbtables.Tables{Schema: set.schema, Prefix: set.prefix}}, migrating: make(chan struct{}, 1)}
 	s.done, s.close = context.WithCancel(context.Background())
 	if s.sweep > 0 {
 		s.running.Go(s.sweeps)
@@ -155,7 +156,7 @@ func (s *Store) failure(what string, err error) error {
 	}
 	s.failed.Add(1)
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
-		if missing[pg.Code] {
+		if dbtables.Missing(pg.Code) {
 			s.ready.Store(nil)
 		}
 		// The server's detail and query may have values in them.
@@ -163,10 +164,6 @@ func (s *Store) failure(what string, err error) error {
 	}
 	return fmt.Errorf("postgres: %s: %w", what, err)
 }
-
-// missing are the codes of schemas, tables, columns, functions and types that are
-// not there, see https://www.postgresql.org/docs/current/errcodes-appendix.html.
-var missing = map[string]bool{"3F000": true, "42P01": true, "42703": true, "42883": true, "42704": true}
 
 // Get implements [cache.Store].
 func (s *Store) Get(ctx context.Context, key cache.Key) (*cache.Entry, bool, error) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/b650d4bf/gateway/cache"
+	"github.com/b650d4bf/gateway/cache/sqlite/internal/dbfile"
 )
 
 // pageRows bounds the entries that are read or deleted together.
@@ -33,7 +34,7 @@ func (s *Store) List(ctx context.Context, f cache.Filter) iter.Seq2[*cache.Entry
 		for after := int64(0); ; {
 			var page []*cache.Entry
 			last := int64(-1)
-			err := s.with(ctx, "list", func(ctx context.Context, file *file) (err error) {
+			err := s.with(ctx, "list", func(ctx context.Context, file *dbfile.File) (err error) {
 				page, last, err = s.page(ctx, file, f, after)
 				return err
 			})
@@ -56,9 +57,9 @@ func (s *Store) List(ctx context.Context, f cache.Filter) iter.Seq2[*cache.Entry
 
 // page returns the next entries after an id, and the last id that was looked at, -1
 // when there was none.
-func (s *Store) page(ctx context.Context, file *file, f cache.Filter, after int64) (out []*cache.Entry, last int64, err error) {
+func (s *Store) page(ctx context.Context, file *dbfile.File, f cache.Filter, after int64) (out []*cache.Entry, last int64, err error) {
 	condition, args := where(f, after)
-	rows, err := file.read.QueryContext(ctx, `SELECT id, key, data FROM entries WHERE `+condition+` ORDER BY id`, args...) //nolint:gosec // the condition has names and marks only
+	rows, err := file.Read.QueryContext(ctx, `SELECT id, key, data FROM entries WHERE `+condition+` ORDER BY id`, args...) //nolint:gosec // the condition has names and marks only
 	if err != nil {
 		return nil, -1, err
 	}
@@ -83,8 +84,8 @@ func (s *Store) DeleteAll(ctx context.Context, f cache.Filter) (int, error) {
 	n := 0
 	for {
 		var gone int64
-		err := s.with(ctx, "delete all", func(ctx context.Context, file *file) error {
-			return file.transact(ctx, func(tx *sql.Tx) (err error) {
+		err := s.with(ctx, "delete all", func(ctx context.Context, file *dbfile.File) error {
+			return file.Transact(ctx, func(tx *sql.Tx) (err error) {
 				condition, args := where(f, 0)
 				gone, err = drop(ctx, tx, condition, args...)
 				return err

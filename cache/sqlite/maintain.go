@@ -3,9 +3,10 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"os"
 	"sync"
 	"time"
+
+	"github.com/b650d4bf/gateway/cache/sqlite/internal/dbfile"
 )
 
 const (
@@ -64,23 +65,13 @@ func (s *Store) maintain() {
 		case <-s.done.Done():
 			return
 		case <-uses.C:
-			s.sameFile()
-			_ = s.with(s.done, "note uses", func(ctx context.Context, f *file) error {
-				return f.transact(ctx, func(tx *sql.Tx) error { return s.used.flush(ctx, tx) })
+			s.file.SameFile()
+			_ = s.with(s.done, "note uses", func(ctx context.Context, f *dbfile.File) error {
+				return f.Transact(ctx, func(tx *sql.Tx) error { return s.used.flush(ctx, tx) })
 			})
 		case <-sweeps.C:
 			_, _ = s.Sweep(s.done) // the next one tries again
 		}
-	}
-}
-
-// sameFile opens the file again when another process has put it aside.
-func (s *Store) sameFile() {
-	s.mu.RLock()
-	f := s.file
-	s.mu.RUnlock()
-	if info, err := os.Stat(s.path); err != nil || !os.SameFile(info, f.info) {
-		_ = s.reopen(f, false)
 	}
 }
 
@@ -90,8 +81,8 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 	n := 0
 	for {
 		var swept int64
-		err := s.with(ctx, "sweep", func(ctx context.Context, f *file) error {
-			return f.transact(ctx, func(tx *sql.Tx) error {
+		err := s.with(ctx, "sweep", func(ctx context.Context, f *dbfile.File) error {
+			return f.Transact(ctx, func(tx *sql.Tx) error {
 				now := time.Now()
 				for _, q := range []string{`DELETE FROM locks WHERE expires <= ?2`, `DELETE FROM changes WHERE at <= ?1`} {
 					if _, err := tx.ExecContext(ctx, q, now.Add(-changesFor).UnixMilli(), now.UnixMilli()); err != nil {

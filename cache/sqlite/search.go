@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/b650d4bf/gateway/cache"
+	"github.com/b650d4bf/gateway/cache/sqlite/internal/dbfile"
 	"github.com/b650d4bf/gateway/internal/cosine"
 	"github.com/b650d4bf/gateway/internal/vector"
 )
@@ -99,7 +100,7 @@ func (g *groups) weigh(key cache.Key, of *group, bytes int64) {
 // Search implements [cache.Searcher]. It compares all vectors of the group.
 func (s *Store) Search(ctx context.Context, q *cache.Query) ([]cache.Match, error) {
 	var matches []cache.Match
-	err := s.with(ctx, "search", func(ctx context.Context, f *file) error {
+	err := s.with(ctx, "search", func(ctx context.Context, f *dbfile.File) error {
 		matches = nil
 		if q.Group.IsZero() || !cosine.Valid(q.Vector) {
 			return nil
@@ -125,8 +126,8 @@ func (s *Store) Search(ctx context.Context, q *cache.Query) ([]cache.Match, erro
 
 // read takes in what has come since the last search, lets go of what has expired,
 // and returns how large the group is.
-func (g *group) read(ctx context.Context, f *file, key cache.Key, now int64) (bytes int64, err error) {
-	rows, err := f.read.QueryContext(ctx, `SELECT id, expires, vec FROM entries WHERE grp = ? AND id > ? ORDER BY id`, key[:], g.last)
+func (g *group) read(ctx context.Context, f *dbfile.File, key cache.Key, now int64) (bytes int64, err error) {
+	rows, err := f.Read.QueryContext(ctx, `SELECT id, expires, vec FROM entries WHERE grp = ? AND id > ? ORDER BY id`, key[:], g.last)
 	if err != nil {
 		return g.bytes, err
 	}
@@ -182,7 +183,7 @@ func (g *group) add(r row, packed []byte) {
 const rounding = 1e-5
 
 // compare returns the entries that match. Vectors without an entry leave the group.
-func (s *Store) compare(ctx context.Context, f *file, g *group, q *cache.Query) ([]cache.Match, error) {
+func (s *Store) compare(ctx context.Context, f *dbfile.File, g *group, q *cache.Query) ([]cache.Match, error) {
 	d, v := g.dims[len(q.Vector)], slices.Clone(q.Vector)
 	if d == nil || !vector.Normalize(v) {
 		return nil, nil
@@ -194,7 +195,7 @@ func (s *Store) compare(ctx context.Context, f *file, g *group, q *cache.Query) 
 		}
 		var key, data []byte
 		r := d.rows[hit.ID]
-		err := f.read.QueryRowContext(ctx, `SELECT key, data FROM entries WHERE id = ?`, r.id).Scan(&key, &data)
+		err := f.Read.QueryRowContext(ctx, `SELECT key, data FROM entries WHERE id = ?`, r.id).Scan(&key, &data)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return nil, err
 		}

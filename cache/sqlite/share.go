@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/b650d4bf/gateway/cache"
+	"github.com/b650d4bf/gateway/cache/sqlite/internal/dbfile"
 )
 
 // Lock implements [cache.Locker] with a row that has a time of its own. Unlocking
@@ -16,11 +17,11 @@ import (
 // stays with that one.
 func (s *Store) Lock(ctx context.Context, key cache.Key, ttl time.Duration) (unlock func(), free bool, err error) {
 	token := rand.Text()
-	err = s.with(ctx, "lock", func(ctx context.Context, f *file) error {
+	err = s.with(ctx, "lock", func(ctx context.Context, f *dbfile.File) error {
 		now := time.Now()
 		// Rounded up: a lock holds at least as long as was said.
 		until := now.Add(ttl + time.Millisecond - 1).UnixMilli()
-		res, err := f.write.ExecContext(ctx, `INSERT INTO locks (key, token, expires) VALUES (?, ?, ?)
+		res, err := f.Write.ExecContext(ctx, `INSERT INTO locks (key, token, expires) VALUES (?, ?, ?)
 ON CONFLICT (key) DO UPDATE SET token = excluded.token, expires = excluded.expires WHERE locks.expires <= ?`, key[:], token, until, now.UnixMilli())
 		if err != nil {
 			return err
@@ -37,8 +38,8 @@ ON CONFLICT (key) DO UPDATE SET token = excluded.token, expires = excluded.expir
 	}
 	return sync.OnceFunc(func() {
 		// The caller's context may be over; the lock is given back all the same.
-		_ = s.with(context.WithoutCancel(ctx), "unlock", func(ctx context.Context, f *file) error {
-			_, err := f.write.ExecContext(ctx, `DELETE FROM locks WHERE key = ? AND token = ?`, key[:], token)
+		_ = s.with(context.WithoutCancel(ctx), "unlock", func(ctx context.Context, f *dbfile.File) error {
+			_, err := f.Write.ExecContext(ctx, `DELETE FROM locks WHERE key = ? AND token = ?`, key[:], token)
 			return err
 		})
 	}), true, nil
@@ -51,12 +52,15 @@ func (s *Store) Watch(ctx context.Context, changed func(cache.Key), reset func()
 	if err := s.with(ctx, "watch", w.begin); err != nil {
 		return err
 	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed || s.done.Err() != nil {
+	begun := false
+	s.file.WhileOpen(func() {
+		if begun = s.done.Err() == nil; begun {
+			s.running.Go(func() { w.run(ctx) })
+		}
+	})
+	if !begun {
 		return cache.ErrClosed
 	}
-	s.running.Go(func() { w.run(ctx) })
 	return nil
 }
 
@@ -70,9 +74,9 @@ type watch struct {
 }
 
 // begin takes what has changed so far for known.
-func (w *watch) begin(ctx context.Context, f *file) error {
-	w.opened = w.store.opened.Load()
-	err := f.read.QueryRowContext(ctx, `SELECT seq FROM sqlite_sequence WHERE name = 'changes'`).Scan(&w.last)
+func (w *watch) begin(ctx context.Context, f *dbfile.File) error {
+	w.opened = w.store.file.Opened.Load()
+	err := f.Read.QueryRowContext(ctx, `SELECT seq FROM sqlite_sequence WHERE name = 'changes'`).Scan(&w.last)
 	if errors.Is(err, sql.ErrNoRows) {
 		w.last = 0
 		return nil
@@ -93,7 +97,7 @@ func (w *watch) run(ctx context.Context) {
 		}
 		var keys []cache.Key
 		missed := false
-		err := w.store.with(ctx, "watch", func(ctx context.Context, f *file) (err error) {
+		err := w.store.with(ctx, "watch", func(ctx context.Context, f *dbfile.File) (err error) {
 			keys, missed, err = w.look(ctx, f)
 			return err
 		})
@@ -111,11 +115,11 @@ func (w *watch) run(ctx context.Context) {
 
 // look returns what was changed since the last time, and whether some of that is
 // not known any more.
-func (w *watch) look(ctx context.Context, f *file) (keys []cache.Key, missed bool, err error) {
-	if w.opened != w.store.opened.Load() {
+func (w *watch) look(ctx context.Context, f *dbfile.File) (keys []cache.Key, missed bool, err error) {
+	if w.opened != w.store.file.Opened.Load() {
 		return nil, true, w.begin(ctx, f)
 	}
-	rows, err := f.read.QueryContext(ctx, `SELECT seq, key FROM changes WHERE seq > ? ORDER BY seq`, w.last)
+	rows, err := f.Read.QueryContext(ctx, `SELECT seq, key FROM changes WHERE seq > ? ORDER BY seq`, w.last)
 	if err != nil {
 		return nil, false, err
 	}

@@ -41,25 +41,19 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/b650d4bf/gateway/cache"
+	"github.com/b650d4bf/gateway/cache/sqlite/internal/dbfile"
 	"github.com/b650d4bf/gateway/internal/cosine"
 )
 
 // Store keeps entries in a file. It is safe for concurrent use.
 type Store struct {
-	path string
 	settings
-
-	mu     sync.RWMutex // held for reading by each operation
-	file   *file
-	closed bool
-	opened atomic.Int64 // how often the file was opened
+	file *dbfile.Handle
 
 	groups groups
 	used   used
@@ -85,17 +79,15 @@ func Open(path string, opts ...Option) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if path, err = filepath.Abs(path); err != nil {
-		return nil, fmt.Errorf("sqlite: opening: %w", err)
-	}
-	s := &Store{path: path, settings: set}
+	s := &Store{settings: set}
 	s.groups.limit = s.vectorBytes
-	file, asides, err := openFile(path, s.timeout)
+	s.file, err = dbfile.Open(path, dbfile.Kind{
+		Timeout: s.timeout, SetUp: setUp, Aside: 1, Reopened: s.groups.clear,
+		Spoilt: func(error) bool { return true }, // what cannot be opened is missed
+	})
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: opening: %w", err)
 	}
-	s.file = file
-	s.corrupt.Add(int64(asides))
 	s.done, s.end = context.WithCancel(context.Background())
 	s.running.Go(s.maintain)
 	return s, nil
@@ -105,83 +97,32 @@ func Open(path string, opts ...Option) (*Store, error) {
 func (s *Store) Close() error {
 	s.end()
 	s.running.Wait()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil
-	}
-	s.closed = true
-	if err := s.file.close(); err != nil {
+	if err := s.file.Close(); err != nil {
 		return fmt.Errorf("sqlite: closing: %w", err)
 	}
 	return nil
 }
 
-// with runs one bounded operation on the file. One that finds the file damaged runs
-// again on the new file.
-func (s *Store) with(ctx context.Context, what string, run func(context.Context, *file) error) error {
-	for attempt := 0; ; attempt++ {
-		f, err := s.once(ctx, run)
-		switch {
-		case err == nil || errors.Is(err, cache.ErrClosed) || errors.Is(err, cache.ErrTooLarge):
-			return err
-		case attempt == 0 && (damaged(err) || changed(err)) && ctx.Err() == nil && s.reopen(f, damaged(err)) == nil:
-			continue
-		}
-		s.failed.Add(1)
-		return fmt.Errorf("sqlite: %s: %w", what, err)
-	}
-}
-
-func (s *Store) once(ctx context.Context, run func(context.Context, *file) error) (*file, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
-		return nil, cache.ErrClosed
-	}
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
-	return s.file, run(ctx, s.file)
-}
-
-// reopen opens the file again, in place of f. A damaged one is put aside, unless
-// another process has done so.
-func (s *Store) reopen(f *file, broken bool) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed || s.file != f {
+// with runs one bounded operation on the file.
+func (s *Store) with(ctx context.Context, what string, run func(context.Context, *dbfile.File) error) error {
+	err := s.file.With(ctx, run)
+	switch {
+	case err == nil:
 		return nil
+	case errors.Is(err, dbfile.ErrClosed):
+		return cache.ErrClosed
 	}
-	unlock, err := lockFile(s.path)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	_ = f.close()
-	if info, err := os.Stat(s.path); broken && err == nil && os.SameFile(info, f.info) {
-		s.corrupt.Add(1)
-		if err := putAside(s.path); err != nil {
-			return err
-		}
-	}
-	again, asides, err := openLocked(s.path, s.timeout)
-	s.corrupt.Add(int64(asides))
-	if err != nil {
-		return err // operations on the closed file fail, and the next one tries again
-	}
-	s.file = again
-	s.groups.clear()
-	s.opened.Add(1)
-	return nil
+	s.failed.Add(1)
+	return fmt.Errorf("sqlite: %s: %w", what, err)
 }
 
 // Get implements [cache.Store].
 func (s *Store) Get(ctx context.Context, key cache.Key) (*cache.Entry, bool, error) {
 	var e *cache.Entry
-	err := s.with(ctx, "get", func(ctx context.Context, f *file) error {
+	err := s.with(ctx, "get", func(ctx context.Context, f *dbfile.File) error {
 		var id int64
 		var data []byte
-		err := f.read.QueryRowContext(ctx, `SELECT id, data FROM entries WHERE key = ? AND expires > ?`, key[:], time.Now().UnixMilli()).Scan(&id, &data)
+		err := f.Read.QueryRowContext(ctx, `SELECT id, data FROM entries WHERE key = ? AND expires > ?`, key[:], time.Now().UnixMilli()).Scan(&id, &data)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -204,11 +145,11 @@ func (s *Store) Get(ctx context.Context, key cache.Key) (*cache.Entry, bool, err
 
 // entry reads an entry, nil unless it is whole, of that key and in its time. A
 // broken one is deleted.
-func (s *Store) entry(ctx context.Context, f *file, id int64, key, data []byte) *cache.Entry {
+func (s *Store) entry(ctx context.Context, f *dbfile.File, id int64, key, data []byte) *cache.Entry {
 	e, err := cache.ParseEntry(data)
 	if err != nil || string(e.Key[:]) != string(key) {
 		s.corrupt.Add(1)
-		_, _ = f.write.ExecContext(ctx, `DELETE FROM entries WHERE id = ?`, id)
+		_, _ = f.Write.ExecContext(ctx, `DELETE FROM entries WHERE id = ?`, id)
 		return nil
 	}
 	if e.Expired(time.Now()) {
@@ -240,8 +181,8 @@ func (s *Store) Set(ctx context.Context, e *cache.Entry) error {
 		s.rejected.Add(1)
 		return errors.Join(cache.ErrTooLarge, s.remove(ctx, e.Key, false))
 	}
-	err = s.with(ctx, "set", func(ctx context.Context, f *file) error {
-		return f.transact(ctx, func(tx *sql.Tx) error {
+	err = s.with(ctx, "set", func(ctx context.Context, f *dbfile.File) error {
+		return f.Transact(ctx, func(tx *sql.Tx) error {
 			if _, err := drop(ctx, tx, `key = ?`, e.Key[:]); err != nil {
 				return err
 			}
@@ -258,17 +199,6 @@ func (s *Store) Set(ctx context.Context, e *cache.Entry) error {
 		s.stored.Add(1)
 	}
 	return err
-}
-
-func (f *file) transact(ctx context.Context, run func(*sql.Tx) error) error {
-	tx, err := f.write.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := run(tx); err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	return tx.Commit()
 }
 
 // drop deletes the entries of a condition, and notes that for those who watch.
@@ -317,8 +247,8 @@ func (s *Store) makeRoom(ctx context.Context, tx *sql.Tx, but cache.Key) error {
 func (s *Store) Delete(ctx context.Context, key cache.Key) error { return s.remove(ctx, key, true) }
 
 func (s *Store) remove(ctx context.Context, key cache.Key, counted bool) error {
-	return s.with(ctx, "delete", func(ctx context.Context, f *file) error {
-		return f.transact(ctx, func(tx *sql.Tx) error {
+	return s.with(ctx, "delete", func(ctx context.Context, f *dbfile.File) error {
+		return f.Transact(ctx, func(tx *sql.Tx) error {
 			n, err := drop(ctx, tx, `key = ?`, key[:])
 			if counted {
 				s.deleted.Add(n)
@@ -334,10 +264,10 @@ func (s *Store) Stats() cache.Stats {
 	out := cache.Stats{
 		Hits: s.hits.Load(), Misses: s.misses.Load(), Searches: s.searches.Load(), Matches: s.matches.Load(),
 		Stored: s.stored.Load(), Deleted: s.deleted.Load(), Rejected: s.rejected.Load(), Evicted: s.evicted.Load(),
-		Expired: s.expired.Load(), Corrupt: s.corrupt.Load(), Failed: s.failed.Load(),
+		Expired: s.expired.Load(), Corrupt: s.corrupt.Load() + s.file.Asides.Load(), Failed: s.failed.Load(),
 	}
-	_ = s.with(context.Background(), "stats", func(ctx context.Context, f *file) error {
-		return f.read.QueryRowContext(ctx, `SELECT entries, vectors, bytes FROM totals`).Scan(&out.Entries, &out.Vectors, &out.Bytes)
+	_ = s.with(context.Background(), "stats", func(ctx context.Context, f *dbfile.File) error {
+		return f.Read.QueryRowContext(ctx, `SELECT entries, vectors, bytes FROM totals`).Scan(&out.Entries, &out.Vectors, &out.Bytes)
 	})
 	return out
 }

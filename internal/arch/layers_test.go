@@ -70,9 +70,14 @@ var layers = []layer{
 	{"analytics", []string{"logs", "prices", "providers", "internal/near"}, nil},
 	{"internal/logsapi", []string{"analytics", "logs", "providers", "internal/near"}, nil},
 	{"cache/redis", []string{"cache", "internal/cosine"}, []string{"github.com/redis/rueidis"}},
-	{"cache/postgres", []string{"cache", "internal/cosine"}, []string{"github.com/jackc/pgx/v5/..."}},
-	{"cache/sqlite", []string{"cache", "internal/cosine", "internal/vector"}, []string{"modernc.org/sqlite/..."}},
+	{"cache/postgres", []string{"cache", "internal/cosine", "cache/postgres/internal/tables"}, []string{"github.com/jackc/pgx/v5/..."}},
+	{"cache/sqlite", []string{"cache", "internal/cosine", "internal/vector", "cache/sqlite/internal/dbfile"}, []string{"modernc.org/sqlite/..."}},
 	{"otel", []string{"providers"}, []string{"go.opentelemetry.io/otel", "go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"}},
+	{"cache/postgres/internal/tables", nil, []string{"github.com/jackc/pgx/v5/..."}},
+	{"cache/sqlite/internal/dbfile", nil, []string{"modernc.org/sqlite/..."}},
+	{"internal/logsql", []string{"logs", "providers"}, nil},
+	{"cache/postgres/pglogs", []string{"cache/postgres/internal/tables", "internal/logsql", "logs"}, []string{"github.com/jackc/pgx/v5/..."}},
+	{"cache/sqlite/sqlitelogs", []string{"cache/sqlite/internal/dbfile", "internal/logsql", "logs"}, []string{"modernc.org/sqlite/..."}},
 	{"structured", []string{".", "providers"}, []string{"github.com/google/jsonschema-go/jsonschema"}},
 	{"prompts", []string{"catalog", "providers"}, nil},
 	{"internal/arch", nil, nil},
@@ -85,7 +90,7 @@ var layers = []layer{
 // doors are packages of the standard library that only some directories may
 // import: with a second user, what they are kept for would be done twice.
 var doors = map[string][]string{
-	"encoding/json": {"logs", "logs/logstest", "analytics", "prices", "internal/logsapi", "internal/dashboard", "catalog", "config", "internal/gcpauth", "internal/testkit/...", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/...", "otel"},
+	"encoding/json": {"logs", "logs/logstest", "analytics", "prices", "internal/logsapi", "internal/dashboard", "catalog", "config", "internal/gcpauth", "internal/testkit/...", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/...", "otel", "internal/logsql"},
 	"unsafe":        {"internal/jsonx"},
 	"testing":       {"internal/testkit/...", "providers/providertest", "cache/cachetest", "logs/logstest"},
 	"flag":          {"internal/testkit", "examples/..."},

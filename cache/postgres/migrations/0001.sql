@@ -13,9 +13,9 @@ CREATE TABLE {entries} (
 -- Bodies rarely get smaller, and are read whole.
 ALTER TABLE {entries} ALTER COLUMN data SET STORAGE EXTERNAL;
 ALTER TABLE {entries} ALTER COLUMN vec SET STORAGE EXTERNAL;
-CREATE INDEX {entries_expires} ON {entries} (expires);
-CREATE INDEX {entries_namespace} ON {entries} (namespace);
-CREATE INDEX {entries_grp} ON {entries} (grp) WHERE grp IS NOT NULL;
+CREATE INDEX {#entries_expires} ON {entries} (expires);
+CREATE INDEX {#entries_namespace} ON {entries} (namespace);
+CREATE INDEX {#entries_grp} ON {entries} (grp) WHERE grp IS NOT NULL;
 
 CREATE TABLE {locks} (
     key     bytea PRIMARY KEY,

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package sqlite
+package dbfile
 
 // lockFile has nothing to lock with. Where files that are open cannot be renamed,
 // as on Windows, two processes cannot put the same one aside.

@@ -1,0 +1,184 @@
+package pglogs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/b650d4bf/gateway/internal/logsql"
+	"github.com/b650d4bf/gateway/logs"
+)
+
+// The bounds of what one statement writes.
+const (
+	chunkRows  = 500
+	chunkBytes = 8 << 20
+)
+
+// Write implements [logs.Sink]: all records in one transaction and one round trip.
+// Records that cannot be written for what is in them are left out, and the error
+// says how many; the others are written. Now and then Write deletes what is too old
+// or too many; what fails of that is counted, and no error.
+func (s *Store) Write(ctx context.Context, records []logs.Record) error {
+	rows, bad, reason := logsql.Rows(records)
+	if len(rows) > 0 {
+		refused, first, err := s.insert(ctx, rows)
+		if err != nil {
+			return s.failure("write", err)
+		}
+		if bad += refused; reason == nil {
+			reason = first
+		}
+		s.prune(ctx)
+	}
+	if bad > 0 {
+		s.refused.Add(int64(bad))
+		return s.failure(fmt.Sprintf("write: %d of %d records were refused", bad, len(records)), reason)
+	}
+	return nil
+}
+
+// insert writes rows, if need be without those that the server refuses: bad says how
+// many, and reason why the first.
+func (s *Store) insert(ctx context.Context, rows []logsql.Row) (bad int, reason, err error) {
+	ctx, cancel, err := s.begin(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer cancel()
+	if err = s.send(ctx, rows); !refused(err) {
+		return 0, nil, err
+	}
+	for i := range rows {
+		fault := s.send(ctx, rows[i:i+1])
+		if fault != nil && !refused(fault) {
+			return bad, reason, fault
+		}
+		if fault == nil {
+			continue
+		}
+		if bad++; reason == nil {
+			reason = fault
+		}
+	}
+	return bad, reason, nil
+}
+
+// send writes rows in one transaction.
+func (s *Store) send(ctx context.Context, rows []logsql.Row) error {
+	var b pgx.Batch // which is one transaction
+	for chunk := range chunks(rows) {
+		b.Queue(s.sql.insert, arguments(chunk)...)
+	}
+	results := s.pool.SendBatch(ctx, &b)
+	written := int64(0)
+	for range b.Len() {
+		n := int64(0)
+		if err := results.QueryRow().Scan(&n); err != nil {
+			return errors.Join(err, results.Close())
+		}
+		written += n
+	}
+	if err := results.Close(); err != nil {
+		return err
+	}
+	s.written.Add(written)
+	s.duplicates.Add(int64(len(rows)) - written)
+	return nil
+}
+
+// chunks are the parts of rows that one statement writes.
+func chunks(rows []logsql.Row) func(yield func([]logsql.Row) bool) {
+	return func(yield func([]logsql.Row) bool) {
+		for len(rows) > 0 {
+			n, bytes := 0, 0
+			for n < len(rows) && n < chunkRows && (n == 0 || bytes+rows[n].Size() <= chunkBytes) {
+				bytes += rows[n].Size()
+				n++
+			}
+			if !yield(rows[:n]) {
+				return
+			}
+			rows = rows[n:]
+		}
+	}
+}
+
+// refused reports whether an error is about what is in a row: data exceptions,
+// constraints of the table's owner, limits of the server, see
+// https://www.postgresql.org/docs/current/errcodes-appendix.html.
+func refused(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && len(pg.Code) == 5 && slices.Contains([]string{"22", "23", "54"}, pg.Code[:2])
+}
+
+// The pace of pruning.
+const (
+	pruneEvery = time.Minute
+	// pruneRows is what one statement deletes, and pruneBatches how many of them a Write
+	// runs at most; when that was not enough, the next one goes on.
+	pruneRows    = 1000
+	pruneBatches = 4
+)
+
+// prune deletes what is too old or too many, if that is due.
+func (s *Store) prune(ctx context.Context) {
+	if s.maxAge == 0 && s.maxRecords == 0 {
+		return
+	}
+	at := time.Now()
+	due := s.due.Load()
+	if at.UnixNano() < due || !s.due.CompareAndSwap(due, at.Add(pruneEvery).UnixNano()) {
+		return
+	}
+	for range pruneBatches {
+		n, err := s.pruneOnce(ctx)
+		if err != nil {
+			_ = s.failure("prune", err)
+			return
+		}
+		if n < pruneRows {
+			return
+		}
+	}
+	s.due.Store(at.UnixNano())
+}
+
+// Prune deletes what is too old or too many by the options, and returns how many
+// records that were. Write does so on its own now and then.
+func (s *Store) Prune(ctx context.Context) (int, error) {
+	total := 0
+	for {
+		n, err := s.pruneOnce(ctx)
+		total += n
+		if err != nil {
+			return total, s.failure("prune", err)
+		}
+		if n == 0 {
+			return total, nil
+		}
+	}
+}
+
+// pruneOnce deletes one batch, by age and else by number.
+func (s *Store) pruneOnce(ctx context.Context) (int, error) {
+	ctx, cancel, err := s.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer cancel()
+	n := 0
+	if s.maxAge > 0 {
+		err = s.pool.QueryRow(ctx, s.sql.pruneAge, logsql.At(time.Now().Add(-s.maxAge)), pruneRows).Scan(&n)
+	}
+	if err == nil && n == 0 && s.maxRecords > 0 {
+		err = s.pool.QueryRow(ctx, s.sql.pruneCount, s.maxRecords, pruneRows).Scan(&n)
+	}
+	s.deleted.Add(int64(n))
+	return n, err
+}
