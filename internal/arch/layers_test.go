@@ -58,7 +58,9 @@ var layers = []layer{
 	{"internal/messages", []string{"providers", "internal/jsonx"}, nil},
 	{"internal/completions", []string{"providers", "internal/jsonx"}, nil},
 	{"internal/front", []string{"providers", "catalog", "config", "internal/jsonx", "internal/messages", "internal/near", "internal/sse"}, nil},
+	{"internal/dashboard", []string{"catalog", "providers"}, nil},
 	{".", []string{
+		"internal/dashboard",
 		"cache", "catalog", "config", "providers", "providers/anthropic", "providers/google", "providers/openai", "providers/vertex", "internal/answers", "internal/batch", "internal/completions", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline",
 	}, []string{authTypes, oauth2, zap}},
 	{"internal/cosine", nil, nil},
