@@ -222,6 +222,7 @@ const (
 	ErrPromptNotFound   = providers.ErrPromptNotFound
 	ErrFileNotFound     = providers.ErrFileNotFound
 	ErrBatchNotFound    = providers.ErrBatchNotFound
+	ErrNotFound         = providers.ErrNotFound
 	ErrTooLarge         = providers.ErrTooLarge
 	ErrContextLength    = providers.ErrContextLength
 	ErrOneToolOnly      = providers.ErrOneToolOnly

@@ -124,7 +124,7 @@ func callSettings(o *front.Overrides) *pipeline.Settings {
 		Metadata: o.Metadata, Header: o.Header, RequestID: o.RequestID,
 		Timeouts: Timeouts{Total: o.Timeout},
 		ConfigID: o.ConfigID, Config: o.Config, Incoming: o.Incoming,
-		CacheNamespace: o.CacheNamespace, CacheRefresh: o.CacheRefresh, Debug: o.Debug, KeyID: o.KeyID,
+		CacheNamespace: o.CacheNamespace, CacheRefresh: o.CacheRefresh, Debug: o.Debug, KeyID: o.KeyID, Surface: o.Surface,
 	}
 	if o.Token != "" {
 		s.FallbackToken = pipeline.NewStaticToken(o.Token)

@@ -25,6 +25,7 @@ const (
 	ErrPromptNotFound   Code = "prompt_not_found"        // no such prompt, version or label in the library
 	ErrFileNotFound     Code = "file_not_found"          // no such file or object: it was deleted, expired, or is elsewhere
 	ErrBatchNotFound    Code = "batch_not_found"         // no such batch in the bucket
+	ErrNotFound         Code = "not_found"               // no such record in the log: it was deleted, or never kept
 	ErrTooLarge         Code = "request_too_large"       // a body is over its limit
 	ErrContextLength    Code = "context_length_exceeded" // more tokens than the model takes
 	ErrOneToolOnly      Code = "one_tool_only"           // the model takes one kind of tool at a time
@@ -60,6 +61,7 @@ var codeFacts = map[Code]struct {
 	ErrPromptNotFound:   {"invalid_request_error", 404, false},
 	ErrFileNotFound:     {"invalid_request_error", 404, false},
 	ErrBatchNotFound:    {"invalid_request_error", 404, false},
+	ErrNotFound:         {"invalid_request_error", 404, false},
 	ErrTooLarge:         {"invalid_request_error", 413, false},
 	ErrContextLength:    {"invalid_request_error", 400, false},
 	ErrOneToolOnly:      {"invalid_request_error", 400, false},

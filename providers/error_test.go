@@ -33,6 +33,7 @@ func codeRows() map[providers.Code]codeRow {
 		providers.ErrPromptNotFound:   {"invalid_request_error", 404, false},
 		providers.ErrFileNotFound:     {"invalid_request_error", 404, false},
 		providers.ErrBatchNotFound:    {"invalid_request_error", 404, false},
+		providers.ErrNotFound:         {"invalid_request_error", 404, false},
 		providers.ErrTooLarge:         {"invalid_request_error", 413, false},
 		providers.ErrContextLength:    {"invalid_request_error", 400, false},
 		providers.ErrCacheNotFound:    {"invalid_request_error", 404, false},

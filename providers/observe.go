@@ -64,7 +64,7 @@ type ContentObserver interface {
 	// said debug=false.
 	WantsContent(ctx context.Context, c Call) bool
 	// CallContent is told right before CallEnd, if content was wanted. It may keep the
-	// content.
+	// content, which other observers see too: it must not change it.
 	CallContent(ctx context.Context, r Record, c CallContent)
 }
 

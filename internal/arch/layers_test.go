@@ -62,11 +62,14 @@ var layers = []layer{
 	{".", []string{
 		"internal/dashboard",
 		"cache", "catalog", "config", "providers", "providers/anthropic", "providers/google", "providers/openai", "providers/vertex", "internal/answers", "internal/batch", "internal/completions", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline",
+		"analytics", "internal/logsapi", "logs",
 	}, []string{authTypes, oauth2, zap}},
 	{"internal/cosine", nil, nil},
 	{"prices", []string{"providers", "internal/near"}, nil},
-	{"logs", []string{"providers", "prices"}, []string{zap}},
-	{"analytics", []string{"logs", "prices"}, nil},
+	{"logs", []string{"providers", "prices", "internal/near"}, []string{zap}},
+	{"logs/logstest", []string{"logs", "prices", "providers"}, nil},
+	{"analytics", []string{"logs", "prices", "providers", "internal/near"}, nil},
+	{"internal/logsapi", []string{"analytics", "logs", "providers", "internal/near"}, nil},
 	{"cache/redis", []string{"cache", "internal/cosine"}, []string{"github.com/redis/rueidis"}},
 	{"cache/postgres", []string{"cache", "internal/cosine"}, []string{"github.com/jackc/pgx/v5/..."}},
 	{"cache/sqlite", []string{"cache", "internal/cosine", "internal/vector"}, []string{"modernc.org/sqlite/..."}},
@@ -82,9 +85,9 @@ var layers = []layer{
 // doors are packages of the standard library that only some directories may
 // import: with a second user, what they are kept for would be done twice.
 var doors = map[string][]string{
-	"encoding/json": {"logs", "analytics", "prices", "internal/logsapi", "internal/dashboard", "catalog", "config", "internal/gcpauth", "internal/testkit/...", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/..."},
+	"encoding/json": {"logs", "logs/logstest", "analytics", "prices", "internal/logsapi", "internal/dashboard", "catalog", "config", "internal/gcpauth", "internal/testkit/...", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/..."},
 	"unsafe":        {"internal/jsonx"},
-	"testing":       {"internal/testkit/...", "providers/providertest", "cache/cachetest"},
+	"testing":       {"internal/testkit/...", "providers/providertest", "cache/cachetest", "logs/logstest"},
 	"flag":          {"internal/testkit", "examples/..."},
 	"log":           {"examples/..."},
 	"os/exec":       {"examples/..."},

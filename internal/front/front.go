@@ -80,6 +80,9 @@ type Overrides struct {
 	// KeyID is a digest of the gateway's API key that the client showed, empty
 	// where none is needed. It is the same in every process, and no key.
 	KeyID string
+	// Surface is where the request came in: [providers.SurfaceHTTP] or
+	// [providers.SurfaceTransport].
+	Surface string
 }
 
 // Stream is a streamed answer. It belongs to the goroutine that serves the
@@ -282,6 +285,9 @@ func (c *call) serve() error {
 		return err
 	}
 	c.o.Token, c.o.Incoming, c.o.KeyID = token, c.r.Header, id
+	if c.o.Surface = providers.SurfaceHTTP; c.inside {
+		c.o.Surface = providers.SurfaceTransport
+	}
 	return rt.serve(c)
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/b650d4bf/gateway/providers"
 )
 
 func TestHeadersBecomeOverrides(t *testing.T) {
@@ -60,7 +62,10 @@ func TestHeadersBecomeOverrides(t *testing.T) {
 			if len(tt.header) > 0 && len(b.overrides.Incoming) == 0 {
 				t.Error("the incoming header is not told")
 			}
-			b.overrides.Incoming = nil
+			if got := b.overrides.Surface; got != providers.SurfaceHTTP {
+				t.Errorf("the surface is %q", got)
+			}
+			b.overrides.Incoming, b.overrides.Surface = nil, ""
 			if diff := cmp.Diff(tt.want, b.overrides); diff != "" {
 				t.Errorf("overrides (-want +got):\n%s", diff)
 			}

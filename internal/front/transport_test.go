@@ -73,6 +73,9 @@ func TestTransportLooksAtNoCredentials(t *testing.T) {
 	if f.overrides.Token != "" {
 		t.Errorf("the token %q went on", f.overrides.Token)
 	}
+	if got := f.overrides.Surface; got != providers.SurfaceTransport {
+		t.Errorf("the surface is %q", got)
+	}
 }
 
 // TestTransportReadsNoFurtherThanItsBody holds a stream after its first text.

@@ -13,7 +13,9 @@ import (
 // Chat runs one chat completion: record(resolve(translate)), then strict.
 func (e *Engine) Chat(ctx context.Context, client, call *Settings, req *providers.ChatCompletionRequest) (*providers.ChatCompletion, error) {
 	rec := e.recorder(client, call, opChat, req.Model, metadataOf(req))
-	ctx = rec.start(ctx)
+	if ctx = rec.start(ctx); rec.shows() {
+		rec.request(req.AppendJSON(nil))
+	}
 	out, err := e.guardedChat(ctx, rec, client, call, req)
 	if err != nil {
 		rec.drop()
@@ -25,6 +27,9 @@ func (e *Engine) Chat(ctx context.Context, client, call *Settings, req *provider
 	rec.answer(out)
 	rec.verdicts()
 	out.Meta = rec.record.Meta
+	if rec.content != nil {
+		rec.response(out.AppendJSON(nil))
+	}
 	rec.end()
 	if rec.strict {
 		projectCompletion(out)
@@ -97,7 +102,9 @@ type Stream struct {
 func (e *Engine) ChatStream(ctx context.Context, client, call *Settings, req *providers.ChatCompletionRequest) (*Stream, error) {
 	rec := newRecorder(client, call, opChat, req.Model, metadataOf(req))
 	rec.record.Stream = true
-	ctx = rec.start(ctx)
+	if ctx = rec.start(ctx); rec.shows() {
+		rec.request(req.AppendJSON(nil))
+	}
 	s, err := e.chatStream(ctx, rec, client, call, req)
 	if err != nil {
 		rec.drop()

@@ -12,7 +12,9 @@ import (
 // strict.
 func (e *Engine) Embeddings(ctx context.Context, client, call *Settings, req *providers.EmbeddingRequest) (*providers.EmbeddingResponse, error) {
 	rec := newRecorder(client, call, opEmbeddings, req.Model, userMetadata(req.User))
-	ctx = rec.start(ctx)
+	if ctx = rec.start(ctx); rec.shows() {
+		rec.request(req.MarshalJSON())
+	}
 	out, err := e.embeddings(ctx, rec, client, call, req)
 	if err != nil {
 		rec.drop()

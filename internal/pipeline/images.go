@@ -14,7 +14,7 @@ func (e *Engine) Images(ctx context.Context, client, call *Settings, req *provid
 		operation: opImages, what: "images", req: req, model: req.Model, user: req.User, check: req.Validate,
 		encode: (*providers.ImageRequest).MarshalJSON, decode: decodeImages, rename: renameImages, ask: draw,
 		meta: func(a *providers.ImageResponse) *providers.Meta { return &a.Meta }, usage: imageTokens,
-		kept: &imageKind,
+		kept: &imageKind, show: showImages,
 	})
 	if err != nil {
 		return nil, err

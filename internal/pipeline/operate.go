@@ -93,7 +93,9 @@ func abilityOf[A any](r *route) (A, error) {
 // CountTokens counts the tokens of the prompt that req makes.
 func (e *Engine) CountTokens(ctx context.Context, client, call *Settings, req *providers.ChatCompletionRequest) (*providers.TokenCount, error) {
 	rec := newRecorder(client, call, opCountTokens, req.Model, metadataOf(req))
-	ctx = rec.start(ctx)
+	if ctx = rec.start(ctx); rec.shows() {
+		rec.request(req.AppendJSON(nil))
+	}
 	out, err := e.countTokens(ctx, rec, client, call, req)
 	if err != nil {
 		err = rec.fail(err)

@@ -129,13 +129,13 @@ func TestOperationsAreResolvedAndRecorded(t *testing.T) {
 				want := providers.Meta{
 					RequestID: "id", Provider: "fake", Slug: "vx", Model: model, CacheStatus: providers.CacheDisabled,
 					Warnings: []providers.Warning{{Code: providers.WarnUnknown}},
-					Attempts: []providers.Attempt{{Provider: "fake", Slug: "vx", Model: model, StatusCode: 200, Duration: time.Second}},
+					Attempts: []providers.Attempt{{Provider: "fake", Slug: "vx", Model: model, StatusCode: 200, Start: start, Duration: time.Second}},
 				}
 				if op.name == "cache.delete" { // which has no answer to warn beside
 					got, want.Warnings = w.last().Meta, nil
 				}
 				wantEqual(t, want, got)
-				made := providers.Call{ID: "id", Operation: op.name, Model: op.model, Metadata: map[string]string{"a": "b"}, Start: start}
+				made := providers.Call{ID: "id", Surface: "go", Operation: op.name, Model: op.model, Metadata: map[string]string{"a": "b"}, Start: start}
 				wantEqual(t, []providers.Call{made}, w.starts)
 				wantEqual(t, []providers.Record{{Call: made, Meta: want, Duration: time.Second}}, w.records)
 				wantEqual(t, []string{op.asked}, p.got)

@@ -30,6 +30,8 @@ type recorder struct {
 	spot      place     // of a call without a plan
 	waiting   *pending  // what the cache may keep of it
 	guards    *guardLog // nil when there are none
+	silent    bool      // the call said debug=false
+	content   *content  // nil when nobody wants to see it
 }
 
 // recorder returns a recorder as newRecorder does, one that was used before if there
@@ -73,9 +75,23 @@ func (r *recorder) set(client, call *Settings, operation, model string, own map[
 	r.record.Call = providers.Call{
 		ID: id, Operation: operation, Model: model,
 		Metadata: metadata(metadata(client.Metadata, own), call.Metadata), Start: time.Now(),
+		Surface: first(call.Surface, providers.SurfaceGo), ConfigID: configID(client, call), KeyID: call.KeyID,
 	}
+	r.silent = !either(call.Debug, client.Debug, true)
 	r.record.Meta = providers.Meta{RequestID: id, CacheStatus: providers.CacheDisabled}
 	r.prompt(call.Prompt)
+}
+
+// configID names the config of the catalog that says where a call goes; empty for
+// none, and for a config that came along. It goes with [Engine.choose].
+func configID(client, call *Settings) string {
+	switch {
+	case call.Plan != nil || call.Config != nil:
+		return ""
+	case call.ConfigID != "" || client.Plan != nil:
+		return call.ConfigID
+	}
+	return client.ConfigID
 }
 
 // newID returns 24 random characters. An id is no secret, so it needs no
@@ -103,7 +119,7 @@ func userMetadata(user string) map[string]string {
 	if user == "" {
 		return nil
 	}
-	return map[string]string{"_user": user}
+	return map[string]string{providers.UserKey: user}
 }
 
 // labels makes labels for the platform from the metadata, when that is switched
@@ -177,6 +193,7 @@ func (r *recorder) firstChunk(c *providers.ChatCompletionChunk) {
 
 // chunk notes what later chunks say.
 func (r *recorder) chunk(c *providers.ChatCompletionChunk) {
+	r.piece(c)
 	r.usage(c.Usage)
 	for i := range c.Choices {
 		if f := c.Choices[i].FinishReason; f != "" && c.Choices[i].Index == 0 {
@@ -206,7 +223,7 @@ func (r *recorder) attempt(err *providers.Error) {
 	}
 	a := providers.Attempt{
 		Provider: m.Provider, Slug: m.Slug, Model: m.Model,
-		StatusCode: 200, Duration: time.Since(r.record.Start),
+		StatusCode: 200, Start: r.record.Start, Duration: time.Since(r.record.Start),
 	}
 	if err != nil {
 		a.StatusCode, a.Code = err.StatusCode, err.Code
@@ -235,6 +252,7 @@ func (r *recorder) fail(err error) error {
 		m.Retry = providers.RetryFailed // the stream broke that a retry had opened
 	}
 	e.Attempts = r.record.Meta.Attempts
+	r.partial(e)
 	r.record.Err = withoutAnswer(e)
 	if r.strict && e.Partial != nil {
 		projectCompletion(e.Partial)
@@ -290,9 +308,12 @@ func whole(err error) error {
 func (r *recorder) end() {
 	r.record.Duration = time.Since(r.record.Start)
 	r.verdicts()
+	n := 0
 	for _, list := range r.observers {
 		for _, o := range list {
+			r.tell(o, n)
 			o.CallEnd(r.ctx, r.record)
+			n++
 		}
 	}
 	if r.logger != nil {

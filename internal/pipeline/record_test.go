@@ -40,11 +40,11 @@ func TestRecordOfAWholeAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		made := providers.Call{ID: "my-id", Operation: "chat", Model: "m", Metadata: map[string]string{"team": "a", "env": "test", "user": "u"}, Start: start}
+		made := providers.Call{ID: "my-id", Surface: "go", Operation: "chat", Model: "m", Metadata: map[string]string{"team": "a", "env": "test", "user": "u"}, Start: start}
 		meta := providers.Meta{
 			RequestID: "my-id", Provider: "fake", Model: "m", CacheStatus: providers.CacheDisabled,
 			Warnings: []providers.Warning{{Code: providers.WarnAdjusted}},
-			Attempts: []providers.Attempt{{Provider: "fake", Model: "m", StatusCode: 200, Duration: 2 * time.Second}},
+			Attempts: []providers.Attempt{{Provider: "fake", Model: "m", StatusCode: 200, Start: start, Duration: 2 * time.Second}},
 		}
 		wantEqual(t, []providers.Call{made}, w.starts)
 		wantEqual(t, []providers.Record{{

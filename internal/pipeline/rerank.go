@@ -14,7 +14,7 @@ func (e *Engine) Rerank(ctx context.Context, client, call *Settings, req *provid
 		operation: opRerank, what: "documents", req: req, model: req.Model, user: req.User, check: req.Validate,
 		encode: (*providers.RerankRequest).MarshalJSON, decode: decodeRerank, rename: renameRerank, ask: rerank,
 		meta: func(a *providers.RerankResponse) *providers.Meta { return &a.Meta }, usage: noTokens,
-		kept: &rerankKind,
+		kept: &rerankKind, show: showRanks,
 	})
 	if err != nil {
 		return nil, err

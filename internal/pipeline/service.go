@@ -23,13 +23,16 @@ type service[Q, T any] struct {
 	meta      func(T) *providers.Meta
 	usage     func(T) *providers.Usage // nil when the answer tells none
 	kept      *kind[Q, T]              // how answers are kept; nil keeps none
+	show      func(T) ([]byte, error)  // the answer as observers see it; nil shows none
 }
 
 // serve runs a call as record(resolve(ask)), through the plan where there is one.
 // The caller projects the answer when strict says so.
 func serve[Q, T any](ctx context.Context, e *Engine, client, call *Settings, s *service[Q, T]) (out T, strict bool, err error) {
 	rec := newRecorder(client, call, s.operation, s.model, userMetadata(s.user))
-	ctx = rec.start(ctx)
+	if ctx = rec.start(ctx); rec.shows() {
+		rec.request(s.encode(s.req))
+	}
 	if out, err = asked(ctx, e, rec, client, call, s); err != nil {
 		rec.drop()
 		err = rec.fail(err)
@@ -43,6 +46,9 @@ func serve[Q, T any](ctx context.Context, e *Engine, client, call *Settings, s *
 	rec.usage(s.usage(out))
 	rec.attempt(nil)
 	*meta = rec.record.Meta
+	if rec.content != nil && s.show != nil {
+		rec.response(s.show(out))
+	}
 	rec.end()
 	return out, rec.strict, nil
 }

@@ -84,6 +84,8 @@ type Settings struct {
 	// lets equal calls share one request; nil is false for the one and true for
 	// the other.
 	StrictContext, Coalesce *bool
+	// Surface is where the call came in; empty is the client's own methods.
+	Surface string
 	// KeyID is the digest of the API key of an HTTP client.
 	KeyID string
 	// Guards judge the request and the answer, in order.

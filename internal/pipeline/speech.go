@@ -78,7 +78,9 @@ type spoken struct {
 func (e *Engine) SpeechStream(ctx context.Context, client, call *Settings, req *providers.SpeechRequest) (*SpeechStream, error) {
 	rec := newRecorder(client, call, opSpeech, req.Model, userMetadata(req.User))
 	rec.record.Stream = true
-	ctx = rec.start(ctx)
+	if ctx = rec.start(ctx); rec.shows() {
+		rec.request(req.MarshalJSON())
+	}
 	o, err := e.openSpeech(ctx, rec, client, call, req)
 	if err != nil {
 		err = rec.fail(err)

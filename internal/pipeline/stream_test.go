@@ -175,7 +175,7 @@ func TestStreamRecord(t *testing.T) {
 		wantEqual(t, 8*time.Second, got.Duration) // one to open, six chunks, the end
 		wantEqual(t, []string{"i", "m-001", "stop"}, []string{got.ResponseID, got.ResponseModel, got.FinishReason})
 		wantEqual(t, richUsage(), got.Usage)
-		wantEqual(t, []providers.Attempt{{Provider: "fake", Model: "m", StatusCode: 200, Duration: 2 * time.Second}}, got.Meta.Attempts)
+		wantEqual(t, []providers.Attempt{{Provider: "fake", Model: "m", StatusCode: 200, Start: got.Start, Duration: 2 * time.Second}}, got.Meta.Attempts)
 		wantEqual(t, []providers.Warning{{Code: providers.WarnUnknown}}, got.Meta.Warnings)
 		if got.Err != nil {
 			t.Errorf("got %v", got.Err)

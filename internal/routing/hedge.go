@@ -101,6 +101,7 @@ func (w *walk[T]) beside(ctx context.Context, n *node, a admission, s *second[T]
 		return
 	}
 	a.probe = false
+	s.try.Attempt.Start = time.Now() // until it is sent
 	if w.tries >= w.router.maxAttempts {
 		s.try.Attempt.Skipped = providers.SkipMaxAttempts
 		return

@@ -307,6 +307,7 @@ func (w *walk[T]) lease(n *node, a *admission, mayWait bool) (*Lease, time.Durat
 // ask calls the caller's function. Whatever becomes of it, the lease ends.
 func ask[T any](ctx context.Context, t *Try, try func(context.Context, *Try) (T, error)) (T, error) {
 	begin := time.Now()
+	t.Attempt.Start = begin
 	if t.lease == nil {
 		out, err := try(ctx, t)
 		t.Attempt.Duration = time.Since(begin)
@@ -363,9 +364,11 @@ func (w *walk[T]) forget(noted int) {
 
 // skip notes that a node was passed over.
 func (w *walk[T]) skip(n *node, why providers.SkipReason, retry int) {
-	w.note(&providers.Attempt{Target: n.target, Retry: retry, Skipped: why})
+	w.note(&providers.Attempt{Target: n.target, Start: time.Now(), Retry: retry, Skipped: why})
 }
 
 func (w *walk[T]) skipLimit(n *node, err error, retry int, wait time.Duration) {
-	w.note(&providers.Attempt{Target: n.target, Code: known(err).Code, Retry: retry, Wait: wait, Skipped: providers.SkipLimit})
+	w.note(&providers.Attempt{
+		Target: n.target, Start: time.Now(), Code: known(err).Code, Retry: retry, Wait: wait, Skipped: providers.SkipLimit,
+	})
 }

@@ -102,13 +102,14 @@ func TestTheTrailHasTimes(t *testing.T) {
 		})
 		a := leaf("a")
 		a.Retry = routing.Policy{Attempts: 1}
+		begin := time.Now()
 		if _, err := s.run(t.Context(), t, routing.New(routing.Config{}), group(routing.Fallback, a, leaf("b")), routing.Call{}); err != nil {
 			t.Error(err)
 		}
 		wantEqual(t, "trail", []providers.Attempt{
-			{Target: "targets[0]", Provider: "p-a", StatusCode: 429, Code: providers.ErrRateLimited, Duration: 2 * time.Second},
-			{Target: "targets[0]", Provider: "p-a", StatusCode: 500, Code: providers.ErrServer, Duration: time.Second, Retry: 1, Wait: 3 * time.Second},
-			{Target: "targets[1]", Provider: "p-b", StatusCode: 200, Duration: 5 * time.Second},
+			{Target: "targets[0]", Provider: "p-a", StatusCode: 429, Code: providers.ErrRateLimited, Start: begin, Duration: 2 * time.Second},
+			{Target: "targets[0]", Provider: "p-a", StatusCode: 500, Code: providers.ErrServer, Start: begin.Add(5 * time.Second), Duration: time.Second, Retry: 1, Wait: 3 * time.Second},
+			{Target: "targets[1]", Provider: "p-b", StatusCode: 200, Start: begin.Add(6 * time.Second), Duration: 5 * time.Second},
 		}, s.trail)
 	})
 }
