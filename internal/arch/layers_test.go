@@ -79,7 +79,7 @@ var layers = []layer{
 	{"internal/testkit", nil, []string{"github.com/google/go-cmp/cmp"}},
 	{"internal/testkit/outcome", []string{"providers"}, nil},
 	{"internal/testkit/faultproxy", nil, nil},
-	{"examples/...", []string{".", "catalog", "prompts", "providers/...", "structured", "examples/...", "cache"}, []string{"..."}},
+	{"examples/...", []string{".", "catalog", "prompts", "providers/...", "structured", "examples/...", "cache", "logs"}, []string{"..."}},
 }
 
 // doors are packages of the standard library that only some directories may
