@@ -116,7 +116,7 @@ function lock(wrong) {
   const form = el('form', {class: 'card sign-in', on: {submit: (e) => {
     e.preventDefault();
     api.setKey(input.value.trim());
-    if (/^[\x21-\x7e]+$/.test(api.key())) open();
+    if (/^[\x21-\x7e]+$/.test(api.key())) open().then(() => main.focus());
     else refused();
   }}},
   el('h1', {text: 'Sign in'}),
@@ -148,8 +148,8 @@ const theme = {
   },
   show(name) {
     document.documentElement.dataset.theme = name;
-    this.button.textContent = {system: '◐ Auto', light: '○ Light', dark: '● Dark'}[name];
-    this.button.setAttribute('aria-label', `Colours: ${name === 'system' ? 'as the system has them' : name}. Change`);
+    put(this.button, el('span', {class: 'only-read', text: 'Colours: '}), el('span', {'aria-hidden': 'true', text: {system: '◐ ', light: '○ ', dark: '● '}[name]}), {system: 'Auto', light: 'Light', dark: 'Dark'}[name]);
+    this.button.title = 'Colours: as the system has them, light, or dark';
   },
   next() {
     const name = THEMES[(THEMES.indexOf(this.now) + 1) % THEMES.length];

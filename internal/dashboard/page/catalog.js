@@ -23,7 +23,8 @@ function entry(ctx, e) {
 
 function config(ctx, c) {
   const text = JSON.stringify(c.config, null, 2);
-  return el('details', {class: 'card'}, el('summary', {}, el('code', {text: c.id}), el('span', {class: 'muted', text: sum(c.config)}), el('span', {class: 'grow'}), el('a', {href: ctx.href('logs', [['config_id[eq]', c.id]]), text: 'Calls', 'aria-label': `Calls with ${c.id}`})),
+  return el('details', {class: 'card'}, el('summary', {}, el('code', {text: c.id}), el('span', {class: 'muted', text: sum(c.config)})),
+    el('p', {}, el('a', {href: ctx.href('logs', [['config_id[eq]', c.id]]), text: 'Calls with it'})),
     el('ul', {class: 'tree'}, node(c.config, 'config')), el('div', {class: 'code'}, copier(() => text), el('pre', {tabindex: '0', text})));
 }
 

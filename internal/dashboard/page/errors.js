@@ -38,8 +38,8 @@ function overTime({groups = [], series: sum = []}, range) {
 function byCodeAndModel(ctx, {groups = []}, total) {
   const link = ({key: [code, model]}) => ctx.href('logs', [...kept(ctx), ['failed[eq]', 'true'], ...(code ? [['error_code[eq]', code]] : []), ...(model ? [['model[eq]', model]] : [])]);
   return table({caption: 'Errors by code and model', rows: groups, columns: [
-    {id: 'code', text: 'Code', row: true, show: (g) => el('a', {href: link(g), text: g.key[0] || 'no code'})},
-    {id: 'model', text: 'Model', show: (g) => orNone(g.key[1])},
+    {id: 'code', text: 'Code', row: true, class: 'clip', show: (g) => el('a', {href: link(g), text: g.key[0] || 'no code'})},
+    {id: 'model', text: 'Model', class: 'clip', show: (g) => orNone(g.key[1])},
     {id: 'errors', text: 'Errors', num: true, show: (g) => count(g.totals.requests)},
     {id: 'share', text: 'Share', num: true, show: (g) => percent(share(g.totals.requests, total))},
   ]});
@@ -50,7 +50,7 @@ function theLatest(ctx, records) {
   return table({caption: 'The latest errors', rows: records, open: go, columns: [
     {id: 'time', text: 'Time', show: (r) => when(r.time)},
     {id: 'code', text: 'Code', row: true, show: (r) => el('span', {class: 'tag bad', text: r.error?.code || 'error'})},
-    {id: 'model', text: 'Model', wide: true, show: (r) => orNone(r.model || r.requested_model)},
+    {id: 'model', text: 'Model', wide: true, class: 'clip', show: (r) => orNone(r.model || r.requested_model)},
     {id: 'message', text: 'Message', class: 'long', show: (r) => r.error?.message || ''},
   ]});
 }

@@ -124,8 +124,7 @@ class List {
 
   pause(paused) {
     this.paused = paused;
-    this.pauseButton.textContent = paused ? '▶ Follow' : '❚❚ Pause';
-    this.pauseButton.setAttribute('aria-label', paused ? 'Follow new calls' : 'Pause following new calls');
+    put(this.pauseButton, el('span', {'aria-hidden': 'true', text: paused ? '▶ ' : '❚❚ '}), paused ? 'Follow' : 'Pause', el('span', {class: 'only-read', text: paused ? ' new calls' : ' following new calls'}));
     put(this.status, el('span', {class: `pulse ${paused ? 'off' : ''}`}), paused ? 'paused' : 'live');
     if (!paused && this.loaded) this.poll();
   }

@@ -22,7 +22,7 @@ function tiles({total: t, series: points = []}, b, range) {
   const looked = t.cache.hits + t.cache.semantic_hits + t.cache.misses;
   const perMinute = t.requests / ((Math.min(range.to, Date.now()) - range.from) / 60e3);
   return el('section', {class: 'tiles', 'aria-label': 'Sums of the range'},
-    tile('Requests', brief(t.requests), {note: `${brief(perMinute)} a minute`, spark: of((x) => x.requests), delta: change(t.requests, b.requests)}),
+    tile('Requests', brief(t.requests), {note: perMinute < 1 ? `${brief(perMinute * 60)} an hour` : `${brief(perMinute)} a minute`, spark: of((x) => x.requests), delta: change(t.requests, b.requests)}),
     tile('Errors', brief(t.errors), {note: `${percent(t.error_rate)} of requests`, tone: t.errors ? 'bad' : '', spark: of((x) => x.errors), delta: change(t.error_rate, b.error_rate, -1)}),
     tile('Cost', t.unpriced && !t.cost_usd ? UNKNOWN : money(t.cost_usd), {note: t.unpriced ? `${count(t.unpriced)} calls without a known price` : `${money(t.requests ? t.cost_usd / t.requests : 0)} a request`, spark: of((x) => x.cost_usd), delta: change(t.cost_usd, b.cost_usd)}),
     tile('Tokens', brief(t.tokens.total), {note: `${brief(t.tokens.prompt)} in, ${brief(t.tokens.completion)} out`, spark: of((x) => x.tokens.total), delta: change(t.tokens.total, b.tokens.total)}),
