@@ -66,6 +66,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/b650d4bf/gateway/analytics"
 	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/internal/gcpauth"
 	"github.com/b650d4bf/gateway/internal/pipeline"
@@ -114,6 +115,7 @@ type Client struct {
 	none     *pipeline.Settings // the settings of a call without options
 	models   *catalog.Models
 	prompts  PromptLibrary
+	reports  analytics.Source
 }
 
 // New returns a client. All mistakes in the options are reported at once. It
@@ -146,13 +148,13 @@ func New(opts ...ClientOption) (*Client, error) {
 	if err != nil {
 		return nil, errors.Join(err, engine.Close())
 	}
-	return newClient(&Client{engine: engine, platform: platform, models: cfg.platform.Models, prompts: cfg.prompts}, &cfg.settings), nil
+	return newClient(&Client{engine: engine, platform: platform, models: cfg.platform.Models, prompts: cfg.prompts, reports: cfg.reports}, &cfg.settings), nil
 }
 
 // newClient returns a view of the client with the settings.
 func newClient(shared *Client, settings *pipeline.Settings) *Client {
 	c := &Client{
-		engine: shared.engine, platform: shared.platform, models: shared.models, prompts: shared.prompts,
+		engine: shared.engine, platform: shared.platform, models: shared.models, prompts: shared.prompts, reports: shared.reports,
 		settings: settings, none: &pipeline.Settings{},
 	}
 	c.Chat.Completions.client, c.Messages.client, c.Embeddings.client, c.Caches.client = c, c, c, c
@@ -226,6 +228,7 @@ type clientConfig struct {
 	prompts     PromptLibrary
 	guards      []Guard
 	cache       pipeline.Cache
+	reports     analytics.Source
 }
 
 // option sets a setting that clients and calls share.

@@ -26,8 +26,8 @@ var lnGrowth = math.Log(growth)
 //
 // Source: https://arxiv.org/abs/1908.10693.
 type sketch struct {
-	bins            []bin // by their index
-	count, sum, max int64
+	bins                 []bin // by their index
+	count, sum, min, max int64
 }
 
 // bin counts durations d with growth^(at-1) < d ≤ growth^at; those of 0 are in
@@ -61,7 +61,15 @@ func micros(d logs.Milliseconds) int64 {
 
 func (s *sketch) add(us int64) {
 	s.put(bin{binOf(us), 1})
-	s.count, s.sum, s.max = s.count+1, s.sum+us, max(s.max, us)
+	s.note(1, us, us, us)
+}
+
+// note takes numbers in that are known exactly.
+func (s *sketch) note(count, sum, least, most int64) {
+	if s.count == 0 || least < s.min {
+		s.min = least
+	}
+	s.count, s.sum, s.max = s.count+count, s.sum+sum, max(s.max, most)
 }
 
 func (s *sketch) put(b bin) {
@@ -74,10 +82,13 @@ func (s *sketch) put(b bin) {
 }
 
 func (s *sketch) merge(o *sketch) {
+	if o.count == 0 {
+		return
+	}
 	for _, b := range o.bins {
 		s.put(b)
 	}
-	s.count, s.sum, s.max = s.count+o.count, s.sum+o.sum, max(s.max, o.max)
+	s.note(o.count, o.sum, o.min, o.max)
 }
 
 // quantile returns the smallest duration that a share of q of all does not exceed,
@@ -90,7 +101,7 @@ func (s *sketch) quantile(q float64) float64 {
 	rank := max(1, int64(math.Ceil(q*float64(total))))
 	for _, b := range s.bins {
 		if rank -= int64(b.n); rank <= 0 {
-			return min(middle(b.at), float64(s.max))
+			return max(float64(s.min), min(middle(b.at), float64(s.max)))
 		}
 	}
 	return 0

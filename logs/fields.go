@@ -100,7 +100,7 @@ func FieldOf(name string) (Field, bool) {
 			return Value{Text: v}, has
 		}}, true
 	}
-	for _, f := range Fields() {
+	for _, f := range allFields {
 		if f.Name == name {
 			return f, true
 		}

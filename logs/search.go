@@ -25,11 +25,13 @@ func SearchText(r *Record) string {
 		}
 	}
 	add(failure(r).Message)
-	for _, key := range slices.Sorted(maps.Keys(r.Metadata)) {
+	for _, key := range sortedKeys(r.Metadata) {
 		add(r.Metadata[key])
 	}
 	return b.String()
 }
+
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
 // wordFields are the fields of kind word.
 var wordFields = slices.DeleteFunc(Fields(), func(f Field) bool { return f.Kind != Word })

@@ -122,9 +122,9 @@ test('says that a call is not there', async () => {
 });
 
 test('exports what is filtered', async () => {
-  const {page, quiet} = await open(browser, '#/logs?model[eq]=text-embedding-005&failed[eq]=false');
+  const {page, quiet} = await open(browser, '#/logs?model[eq]=text-embedding-005&failed[eq]=false&user[eq]=ada');
   await ready(page, 'logs');
-  const want = (await api('logs?limit=1000&model[eq]=text-embedding-005&failed[eq]=false')).data;
+  const want = (await api('logs?limit=1000&model[eq]=text-embedding-005&failed[eq]=false&user[eq]=ada')).data;
   const save = async (name) => {
     const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', {name}).click()]);
     return {name: file.suggestedFilename(), lines: fs.readFileSync(await file.path(), 'utf8').trim().split('\n')};

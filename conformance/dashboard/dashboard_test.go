@@ -29,8 +29,9 @@ import (
 )
 
 const (
-	apiKey = "gateway-key"
-	prefix = "/ops/board" // anywhere will do
+	apiKey    = "gateway-key"
+	clientKey = "client-key" // sees its own calls, or none where there are others
+	prefix    = "/ops/board" // anywhere will do
 
 	limit = 8 * time.Minute // of all tests in Node.js
 )
@@ -49,7 +50,7 @@ func TestDashboard(t *testing.T) {
 	defer cancel()
 	full, bare := serve(t, true), serve(t, false)
 	run := exec.CommandContext(ctx, node, append([]string{"--test", "--test-concurrency=1", "--test-reporter=spec"}, files...)...)
-	run.Env = append(os.Environ(), "GATEWAY_URL="+full, "GATEWAY_BARE_URL="+bare, "GATEWAY_PREFIX="+prefix, "GATEWAY_KEY="+apiKey,
+	run.Env = append(os.Environ(), "GATEWAY_URL="+full, "GATEWAY_BARE_URL="+bare, "GATEWAY_PREFIX="+prefix, "GATEWAY_KEY="+apiKey, "GATEWAY_CLIENT_KEY="+clientKey,
 		"GATEWAY_CHROMIUM="+chromium, "GATEWAY_SHOTS="+shots)
 	out, err := run.CombinedOutput()
 	t.Logf("%s", out)
@@ -123,8 +124,10 @@ func serve(t *testing.T, full bool) string {
 	}
 	t.Cleanup(func() { _ = client.Close() })
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", client.Handler(gateway.WithAPIKeys(apiKey)))
-	mux.Handle(prefix+"/", http.StripPrefix(prefix, client.Dashboard(gateway.WithAPIKeys(apiKey))))
+	keys := []gateway.HandlerOption{gateway.WithAPIKeys(clientKey), gateway.WithAdminKeys(apiKey)}
+	mux.Handle("/v1/", client.Handler(keys...))
+	mux.Handle(prefix+"/", http.StripPrefix(prefix, client.Dashboard(keys...)))
+	mux.Handle("/own/", http.StripPrefix("/own", client.Dashboard(gateway.WithAPIKeys(clientKey))))
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	return server.URL

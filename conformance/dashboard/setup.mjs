@@ -8,6 +8,7 @@ import {chromium} from 'playwright-core';
 export const url = process.env.GATEWAY_URL;
 export const bareURL = process.env.GATEWAY_BARE_URL;
 export const key = process.env.GATEWAY_KEY;
+export const clientKey = process.env.GATEWAY_CLIENT_KEY;
 const prefix = process.env.GATEWAY_PREFIX;
 
 const WIDE = {width: 1360, height: 900};
@@ -19,8 +20,8 @@ export const launch = () => chromium.launch({
 
 // open shows the dashboard in a browser of its own kind: quiet() at the end fails when
 // there was an error, a violation of the policy, or a request to somebody else.
-export async function open(browser, hash = '', {signedIn = true, bare = false, viewport = WIDE, ...options} = {}) {
-  const base = (bare ? bareURL : url) + prefix + '/';
+export async function open(browser, hash = '', {signedIn = true, bare = false, own = false, viewport = WIDE, ...options} = {}) {
+  const base = (bare ? bareURL : url) + (own ? '/own' : prefix) + '/';
   const context = await browser.newContext({viewport, locale: 'en-US', timezoneId: 'Europe/Berlin', acceptDownloads: true, ...options});
   const noise = [];
   context.on('request', (r) => {

@@ -1,7 +1,7 @@
 // The views: who gets in, clicks, links, filters, numbers.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
-import {api, key, launch, open, ready, shot, views} from './setup.mjs';
+import {api, call, clientKey, key, launch, open, ready, shot, views} from './setup.mjs';
 
 let browser;
 before(async () => { browser = await launch(); });
@@ -35,6 +35,22 @@ test('asks for the key, tells a wrong one, and forgets it', async () => {
   await input.waitFor();
   assert.equal(await page.getByText('This key is not right').count(), 0);
   await quiet();
+});
+
+test('shows a client its own calls, or says that they are for others', async () => {
+  const {id} = await call({}, {'x-gateway-api-key': clientKey});
+  const {page, quiet} = await open(browser, '#/logs', {own: true, signedIn: false});
+  await page.locator('#key').fill(clientKey);
+  await page.keyboard.press('Enter');
+  await page.locator(`tr[data-id="${id}"]`).waitFor();
+  assert.equal(await page.locator('tbody tr').count(), 1);
+  await page.getByText('your calls').waitFor();
+  await quiet();
+  const other = await open(browser, '#/logs', {signedIn: false});
+  await other.page.locator('#key').fill(clientKey);
+  await other.page.keyboard.press('Enter');
+  await other.page.getByText('for the gateway\u2019s admin keys alone').or(other.page.getByText("for the gateway's admin keys alone")).waitFor();
+  await other.quiet();
 });
 
 test('leads to its folder', async () => {
@@ -135,7 +151,7 @@ test('groups and sorts models, and links to the calls', async () => {
   await page.locator('#group').selectOption('user');
   await page.locator('tbody th', {hasText: 'ada'}).waitFor();
   await page.locator('#group').selectOption('metadata');
-  await page.getByLabel('Key').fill('env');
+  await page.getByRole('textbox', {name: 'Key'}).fill('env');
   await page.getByRole('button', {name: 'Show'}).click();
   await page.locator('tbody th', {hasText: 'prod'}).waitFor();
   await quiet();

@@ -61,8 +61,8 @@ var layers = []layer{
 	{"internal/dashboard", []string{"catalog", "providers"}, nil},
 	{".", []string{
 		"internal/dashboard",
-		"cache", "catalog", "config", "providers", "providers/anthropic", "providers/google", "providers/openai", "providers/vertex", "internal/answers", "internal/batch", "internal/completions", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline",
-		"analytics", "internal/logsapi", "logs",
+		"cache", "catalog", "config", "providers", "providers/anthropic", "providers/google", "providers/openai", "providers/vertex", "internal/answers", "internal/batch", "internal/completions", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline", "logs",
+		"analytics", "internal/logsapi",
 	}, []string{authTypes, oauth2, zap}},
 	{"internal/cosine", nil, nil},
 	{"prices", []string{"providers", "internal/near"}, nil},

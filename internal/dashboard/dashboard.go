@@ -18,33 +18,40 @@ package dashboard
 import (
 	"encoding/json"
 	"errors"
+	"io"
+	"maps"
 	"net/http"
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/providers"
 )
 
-// Visitor is who asks.
-type Visitor struct {
-	// KeyID names the only key whose records may be seen; nil for all.
-	KeyID *string
-	// Limited says that catalog and prompts are not for the visitor.
-	Limited bool
-}
-
-// Config is what the page is about. Members that are nil are not there to be seen.
+// Config is what the page is about.
 type Config struct {
-	// Admit checks the API key. Its error is a *[providers.Error]. It is required.
-	Admit func(*http.Request) (Visitor, error)
-	// Records serves the paths of logs and reports.
-	Records func(w http.ResponseWriter, r *http.Request, path string, v Visitor)
+	// Admit checks the API key, and names the only one whose records may be seen; nil is
+	// for all. Its error is a *[providers.Error].
+	Admit func(*http.Request) (keyID *string, err error)
+	// Records answers for the paths of logs and reports.
+	Records func(r *http.Request, path string, keyID *string) (*Answer, error)
+	// Logs and Reports say whether Records has the one and the other.
+	Logs, Reports bool
 	// Catalog has entries, and configs and prompts if it is one that can.
 	Catalog catalog.Catalog
 	// Models serves GET /v1/models.
 	Models http.Handler
+}
+
+// Answer is what a request about records is answered with.
+type Answer struct {
+	Status int
+	Header http.Header
+	// JSON is the whole body; where it is nil there is a Stream, which is closed.
+	JSON   []byte
+	Stream io.ReadCloser
 }
 
 // handler is immutable.
@@ -109,9 +116,9 @@ func (h *handler) serveData(w http.ResponseWriter, r *http.Request, name string)
 	if h.cross.Check(r) != nil {
 		return refuse(http.StatusForbidden, "requests of other sites are not taken")
 	}
-	v, err := h.Admit(r)
+	keyID, err := h.Admit(r)
 	if err != nil && name == "about" {
-		return writeJSON(w, r, map[string]bool{"admitted": false})
+		return writeJSON(w, r, refused(err))
 	}
 	if err != nil {
 		return err
@@ -119,19 +126,48 @@ func (h *handler) serveData(w http.ResponseWriter, r *http.Request, name string)
 	first, _, _ := strings.Cut(name, "/")
 	switch first {
 	case "logs", "analytics":
-		if h.Records == nil {
-			return refuse(http.StatusNotFound, "no records are kept: give the client a log with WithLog")
-		}
-		h.Records(w, r, name, v)
+		return h.serveRecords(w, r, name, keyID)
+	}
+	return h.serveOwn(w, r, name, keyID)
+}
+
+// refused says why a key is not right, where it is a key at all.
+func refused(err error) any {
+	out := map[string]any{"admitted": false}
+	var e *providers.Error
+	if errors.As(err, &e) && e.Code == providers.ErrPermission {
+		out["reason"] = e.Message
+	}
+	return out
+}
+
+// serveRecords answers for logs and reports.
+func (h *handler) serveRecords(w http.ResponseWriter, r *http.Request, name string, keyID *string) error {
+	a, err := h.Records(r, name, keyID)
+	if err != nil {
+		return err
+	}
+	maps.Copy(w.Header(), a.Header)
+	if a.Stream == nil {
+		write(w, r, a.Status, a.JSON)
 		return nil
 	}
-	return h.serveOwn(w, r, name, v)
+	defer func() { _ = a.Stream.Close() }()
+	w.WriteHeader(a.Status)
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	if _, err := io.Copy(w, a.Stream); err != nil {
+		// So that what is cut can't look whole. What is left of the connection does not matter.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
+	}
+	return nil
 }
 
 // serveOwn serves what is made here.
-func (h *handler) serveOwn(w http.ResponseWriter, r *http.Request, name string, v Visitor) error {
+func (h *handler) serveOwn(w http.ResponseWriter, r *http.Request, name string, keyID *string) error {
 	own := map[string]func() any{
-		"about":   func() any { return h.about(v) },
+		"about":   func() any { return h.about(keyID) },
 		"catalog": func() any { return catalogOf(h.Catalog) },
 		"prompts": func() any { return promptsOf(h.Catalog) },
 	}
@@ -142,10 +178,6 @@ func (h *handler) serveOwn(w http.ResponseWriter, r *http.Request, name string, 
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
 		return refuse(http.StatusMethodNotAllowed, "wrong method: use GET")
-	case v.Limited && name != "about":
-		return &providers.Error{
-			Code: providers.ErrPermission, Message: "this is for the operator's keys alone, those of WithAdminKeys",
-		}
 	case !known:
 		return h.serveModels(w, r)
 	}
@@ -153,8 +185,8 @@ func (h *handler) serveOwn(w http.ResponseWriter, r *http.Request, name string, 
 }
 
 // about says what there is.
-func (h *handler) about(v Visitor) any {
-	return map[string]bool{"admitted": true, "logs": h.Records != nil, "analytics": h.Records != nil, "limited": v.Limited}
+func (h *handler) about(keyID *string) any {
+	return map[string]bool{"admitted": true, "logs": h.Logs, "analytics": h.Reports, "own": keyID != nil}
 }
 
 // serveModels passes the question on, without its headers.

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -17,25 +18,35 @@ import (
 
 const key = "the-key"
 
-// admit lets the key in, and "limited" with less.
-func admit(r *http.Request) (Visitor, error) {
+// admit lets the key in, "own" for what is its own, and says that "poor" is no such key.
+func admit(r *http.Request) (*string, error) {
 	switch r.Header.Get("X-Gateway-Api-Key") {
 	case key:
-		return Visitor{}, nil
-	case "limited":
-		id := "id-of-limited"
-		return Visitor{KeyID: &id, Limited: true}, nil
+		return nil, nil //nolint:nilnil // all records
+	case "own":
+		return new("id-of-own"), nil
+	case "poor":
+		return nil, &providers.Error{Code: providers.ErrPermission, Message: "for admin keys alone"}
 	}
-	return Visitor{}, &providers.Error{Code: providers.ErrAuthentication, Message: "a valid API key is required"}
+	return nil, &providers.Error{Code: providers.ErrAuthentication, Message: "a valid API key is required"}
 }
 
 // records answers with what it was asked.
-func records(w http.ResponseWriter, r *http.Request, path string, v Visitor) {
+func records(r *http.Request, path string, keyID *string) (*Answer, error) {
 	who := "all"
-	if v.KeyID != nil {
-		who = *v.KeyID
+	if keyID != nil {
+		who = *keyID
 	}
-	_, _ = io.WriteString(w, r.Method+" "+path+"?"+r.URL.RawQuery+" for "+who)
+	said := r.Method + " " + path + "?" + r.URL.RawQuery + " for " + who
+	switch path {
+	case "logs/export":
+		return &Answer{Status: 200, Header: http.Header{"X-Rows": {"2"}}, Stream: io.NopCloser(strings.NewReader(said))}, nil
+	case "logs/none":
+		return nil, &providers.Error{Code: providers.ErrInvalidRequest, StatusCode: 404, Message: "no such record"}
+	case "logs/secret":
+		return nil, errors.New("CANARY of a store")
+	}
+	return &Answer{Status: 200, JSON: []byte(said)}, nil
 }
 
 func ask(t *testing.T, h http.Handler, method, target string, header ...string) *http.Response {
@@ -62,8 +73,8 @@ func TestRoutes(t *testing.T) {
 	models := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, r.Method+" "+r.URL.String()+" "+r.Header.Get("X-Gateway-Api-Key"))
 	})
-	h := New(Config{Admit: admit, Records: records, Models: models})
-	none := New(Config{Admit: admit})
+	h := New(Config{Admit: admit, Records: records, Logs: true, Reports: true, Models: models})
+	none := New(Config{Admit: admit, Records: records})
 	tests := []struct {
 		name           string
 		h              http.Handler
@@ -80,8 +91,12 @@ func TestRoutes(t *testing.T) {
 		{"a file takes no other method", h, "POST", "/", "", 405, "use GET"},
 		{"about says that a key is needed", h, "GET", "/api/about", "", 200, `{"admitted":false}`},
 		{"about of a wrong key", h, "GET", "/api/about", "wrong", 200, `{"admitted":false}`},
-		{"about", h, "GET", "/api/about", key, 200, `{"admitted":true,"analytics":true,"limited":false,"logs":true}`},
-		{"about without a log", none, "GET", "/api/about", key, 200, `{"admitted":true,"analytics":false,"limited":false,"logs":false}`},
+		{"about", h, "GET", "/api/about", key, 200, `{"admitted":true,"analytics":true,"logs":true,"own":false}`},
+		{"about of a key that sees its own", h, "GET", "/api/about", "own", 200, `"own":true`},
+		{"about of a key that may not", h, "GET", "/api/about", "poor", 200, `{"admitted":false,"reason":"for admin keys alone"}`},
+		{"catalog for a key that may not", h, "GET", "/api/catalog", "poor", 403, "for admin keys alone"},
+		{"logs for a key that may not", h, "GET", "/api/logs", "poor", 403, "for admin keys alone"},
+		{"about without a log", none, "GET", "/api/about", key, 200, `{"admitted":true,"analytics":false,"logs":false,"own":false}`},
 		{"logs without a key", h, "GET", "/api/logs", "", 401, "authentication_failed"},
 		{"logs with a wrong key", h, "GET", "/api/logs", "wrong", 401, "authentication_failed"},
 		{"one record without a key", h, "GET", "/api/logs/1", "", 401, "authentication_failed"},
@@ -92,13 +107,13 @@ func TestRoutes(t *testing.T) {
 		{"models without a key", h, "GET", "/api/models", "", 401, "authentication_failed"},
 		{"an unknown path without a key", h, "GET", "/api/x", "", 401, "authentication_failed"},
 		{"logs", h, "GET", "/api/logs?q=a", key, 200, "GET logs?q=a for all"},
-		{"logs of a key with less", h, "GET", "/api/logs/1", "limited", 200, "GET logs/1? for id-of-limited"},
+		{"logs of a key that sees its own", h, "GET", "/api/logs/1", "own", 200, "GET logs/1? for id-of-own"},
+		{"an export", h, "GET", "/api/logs/export", key, 200, "GET logs/export? for all"},
+		{"a record that is not there", h, "GET", "/api/logs/none", key, 404, "no such record"},
+		{"a store that fails", h, "GET", "/api/logs/secret", key, 500, "the dashboard failed"},
 		{"feedback", h, "POST", "/api/logs/1/feedback", key, 200, "POST logs/1/feedback? for all"},
 		{"reports", h, "GET", "/api/analytics?every=1h", key, 200, "GET analytics?every=1h for all"},
-		{"logs that are not kept", none, "GET", "/api/logs", key, 404, "WithLog"},
 		{"catalog without one", h, "GET", "/api/catalog", key, 200, `{"entries":[],"configs":[]}`},
-		{"catalog of a key with less", h, "GET", "/api/catalog", "limited", 403, "WithAdminKeys"},
-		{"prompts of a key with less", h, "GET", "/api/prompts", "limited", 403, "WithAdminKeys"},
 		{"prompts without any", h, "GET", "/api/prompts", key, 200, `{"data":[]}`},
 		{"models", h, "GET", "/api/models?x=y", key, 200, "GET /v1/models "},
 		{"models without any", none, "GET", "/api/models", key, 200, `"data":[]`},
@@ -200,7 +215,7 @@ func TestLeadsToItsFolder(t *testing.T) {
 }
 
 func TestOtherSitesWriteNothing(t *testing.T) {
-	h := New(Config{Admit: func(*http.Request) (Visitor, error) { return Visitor{}, nil }, Records: records})
+	h := New(Config{Admit: func(*http.Request) (*string, error) { return nil, nil }, Records: records})
 	for _, header := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://evil.example"}} {
 		if res := ask(t, h, "POST", "/api/logs/1/feedback", header...); res.StatusCode != http.StatusForbidden {
 			t.Errorf("%v: %d", header, res.StatusCode)

@@ -8,7 +8,8 @@
 // POST /v1/messages/count_tokens of the other, POST /v1/rerank as several vendors
 // have it, and the stored prompts: POST /v1/prompts/{id}/completions and
 // POST /v1/prompts/{id}/render. Files and batches are /v1/files, /v1/batches and
-// what is below. Beyond both schemas there are
+// what is below; the log and its reports are /v1/logs, /v1/feedback and
+// /v1/analytics. Beyond both schemas there are
 // POST /v1/chat/completions/count_tokens, which answers to a chat completion with
 // the size of its prompt, and the platform's context caching: GET and POST
 // /v1/cached_contents, and GET, PATCH and DELETE /v1/cached_contents/{name}.
@@ -130,6 +131,7 @@ type Backend interface {
 	CompletionBackend
 	CacheBackend
 	FilesBackend
+	LogsBackend
 }
 
 // Config holds what the operator decides.
@@ -138,6 +140,8 @@ type Config struct {
 	// that no key is needed; empty keys count but fit no client, so that a
 	// setting lost on the way does not open the door.
 	Keys []string
+	// AdminKeys are keys too, and the only ones for the log.
+	AdminKeys []string
 	// MaxBody is the largest request body in bytes, after decompression; 0
 	// means [DefaultMaxBody].
 	MaxBody int64
@@ -155,7 +159,7 @@ func newHandler(cfg Config, b Backend) *handler {
 	}
 	return &handler{
 		backend: b, maxBody: cfg.MaxBody, maxFile: cfg.MaxFile,
-		keys: newKeyring(cfg.Keys), headers: headerRules(), routes: routes(),
+		keys: newKeyring(cfg.Keys).with(cfg.AdminKeys), admin: newKeyring(cfg.AdminKeys), headers: headerRules(), routes: routes(),
 	}
 }
 
@@ -165,6 +169,7 @@ type handler struct {
 	maxBody int64
 	maxFile int64 // 0 for the default
 	keys    keyring
+	admin   keyring           // of the log; off where no keys are for it alone
 	inside  bool              // the caller is in the process: its credentials are not looked at
 	headers map[string]Header // by canonical name
 	routes  []route
@@ -181,7 +186,7 @@ type route struct {
 }
 
 func routes() []route {
-	return append(fileRoutes(), []route{
+	return append(append(logRoutes(), fileRoutes()...), []route{
 		{"/v1/chat/completions", http.MethodPost, (*call).chat, false},
 		{"/v1/chat/completions/count_tokens", http.MethodPost, (*call).countChat, false},
 		{"/v1/completions", http.MethodPost, (*call).complete, false},

@@ -24,7 +24,7 @@ var _ http.RoundTripper = (*Transport)(nil)
 // NewTransport returns the transport of the backend. The config's keys have no
 // meaning here.
 func NewTransport(cfg Config, b Backend) *Transport {
-	cfg.Keys = nil
+	cfg.Keys, cfg.AdminKeys = nil, nil
 	h := newHandler(cfg, b)
 	h.inside = true
 	return &Transport{h}

@@ -33,21 +33,24 @@ import (
 
 // Handler answers. It is safe for concurrent use.
 type Handler struct {
+	// Now is the clock, [time.Now] unless it is set before the first request.
+	Now func() time.Time
+
 	store  logs.Store
 	source analytics.Source
-	now    func() time.Time
 	routes []route
 }
 
 var _ http.Handler = (*Handler)(nil)
 
-// New returns the handler of a store and a source of reports; without one, they
-// are made of the store's records.
+// New returns the handler of a store and a source of reports; without a source,
+// they are made of the store's records. What needs one that is not there is
+// refused.
 func New(store logs.Store, source analytics.Source) *Handler {
-	if source == nil {
+	if source == nil && store != nil {
 		source = analytics.Over(store)
 	}
-	return &Handler{store, source, time.Now, routes()}
+	return &Handler{time.Now, store, source, routes()}
 }
 
 // Answer is what a request is answered with.
@@ -119,6 +122,9 @@ func (h *Handler) Answer(r *http.Request, path string, keyID *string) (*Answer, 
 			continue
 		}
 		if rt.method == method {
+			if h.lacks(rt) {
+				return nil, ErrNoLog()
+			}
 			q.rest = rest
 			out, err := rt.serve(q)
 			if errors.Is(err, logs.ErrNotFound) {
@@ -134,6 +140,21 @@ func (h *Handler) Answer(r *http.Request, path string, keyID *string) (*Answer, 
 	}
 	return nil, &providers.Error{
 		Code: providers.ErrInvalidRequest, StatusCode: http.StatusMethodNotAllowed, Message: "wrong method: use " + allowed[0],
+	}
+}
+
+// lacks reports whether the route needs what is not there.
+func (h *Handler) lacks(rt *route) bool {
+	if strings.HasPrefix(rt.path, "analytics") {
+		return h.source == nil
+	}
+	return h.store == nil
+}
+
+// ErrNoLog says that no records are kept, and how they are.
+func ErrNoLog() error {
+	return &providers.Error{
+		Code: providers.ErrNotFound, Message: "this gateway keeps no log: gateway.WithLog, with a log that has a store, makes it keep one",
 	}
 }
 

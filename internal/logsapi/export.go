@@ -59,7 +59,7 @@ func (q *request) export() (*Answer, error) {
 	body.next = q.pages(first, ask, f.row)
 	header := jsonHeader()
 	header.Set("Content-Type", f.mime)
-	header.Set("Content-Disposition", `attachment; filename="logs-`+q.now().UTC().Format("20060102T150405Z")+"."+f.name+`"`)
+	header.Set("Content-Disposition", `attachment; filename="logs-`+q.Now().UTC().Format("20060102T150405Z")+"."+f.name+`"`)
 	return &Answer{Status: http.StatusOK, Header: header, Stream: body}, nil
 }
 

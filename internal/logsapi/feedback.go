@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"mime"
 	"net/http"
 	"slices"
 	"strconv"
@@ -18,9 +19,10 @@ import (
 // maxFeedback bounds a body, in bytes.
 const maxFeedback = 64 << 10
 
-// feedbackTaker is a source of reports that must be told of feedback, since it
+// FeedbackTaker is a source of reports that must be told of feedback, since it
 // reads no store.
-type feedbackTaker interface {
+type FeedbackTaker interface {
+	// AddFeedback adds what was said of the record.
 	AddFeedback(r *logs.Record, f logs.Feedback)
 }
 
@@ -103,6 +105,9 @@ func (q *request) said() (*said, error) {
 	if _, err := q.params(nil, nil); err != nil {
 		return nil, err
 	}
+	if err := checkType(q.http.Header); err != nil {
+		return nil, err
+	}
 	body, err := io.ReadAll(io.LimitReader(q.http.Body, maxFeedback+1))
 	switch {
 	case err != nil:
@@ -134,6 +139,19 @@ func (q *request) said() (*said, error) {
 	return out, nil
 }
 
+// checkType accepts JSON, or nothing said: what a foreign page can have a browser
+// send without asking is something else.
+func checkType(h http.Header) error {
+	given := h.Get("Content-Type")
+	kind, _, err := mime.ParseMediaType(given)
+	if given != "" && (err != nil || kind != "application/json") {
+		return &providers.Error{
+			Code: providers.ErrInvalidRequest, StatusCode: http.StatusUnsupportedMediaType, Param: "content-type", Message: "content-type: must be application/json",
+		}
+	}
+	return nil
+}
+
 func errNoMember(name string) error {
 	var names []string
 	for _, m := range feedbackMembers() {
@@ -148,7 +166,7 @@ func errNoMember(name string) error {
 
 // keep keeps the feedback, if the record may be seen.
 func (q *request) keep(s *said) (*Answer, error) {
-	s.Time = q.now().UTC()
+	s.Time = q.Now().UTC()
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
@@ -162,7 +180,7 @@ func (q *request) keep(s *said) (*Answer, error) {
 		}
 		return nil, err
 	}
-	if live, ok := q.source.(feedbackTaker); ok {
+	if live, ok := q.source.(FeedbackTaker); ok {
 		live.AddFeedback(r, s.Feedback)
 	}
 	return answer(http.StatusCreated, s.Feedback)

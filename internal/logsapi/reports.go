@@ -89,7 +89,7 @@ func (q *request) make(n *Narrowed) (*analytics.Report, error) {
 // included.
 func (q *request) usualFrom(to time.Time, days int) time.Time {
 	if to.IsZero() {
-		to = q.now()
+		to = q.Now()
 	}
 	if days == 0 {
 		return to.UTC().Add(-24 * time.Hour).Truncate(time.Hour)

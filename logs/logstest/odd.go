@@ -108,7 +108,7 @@ func concurrent(t *testing.T, s logs.Store) {
 		all.Go(func() {
 			for i := range each {
 				r := Records()[0]
-				r.ID, r.Time = fmt.Sprintf("c-%d-%02d", w, i), start.Add(time.Duration(i)*time.Second)
+				r.ID, r.Time = fmt.Sprintf("c-%d-%02d", w, i), start.Add(time.Duration(i)*time.Millisecond)
 				fail <- s.Write(t.Context(), []logs.Record{r})
 				fail <- s.AddFeedback(t.Context(), logs.Feedback{RecordID: r.ID, Time: start, Value: 1})
 				_, err := s.Query(t.Context(), logs.Query{Limit: 5, Search: "flash"})

@@ -73,12 +73,13 @@ async function open() {
     if (!about) {
       const said = await api.get('about', null, ended.signal);
       if (!said.admitted) {
-        refused();
+        refused(said.reason);
         return;
       }
       about = said;
     }
     nav.hidden = false;
+    document.getElementById('own').hidden = !about.own;
     document.getElementById('out').hidden = !api.key();
     if (!same) put(main, el('p', {class: 'muted loading', text: 'Loading …'}));
     mine.update = await VIEWS[route.name].open(context(route, ended));
@@ -105,11 +106,11 @@ function mark(name) {
   }
 }
 
-// lock asks for the key. wrong says that the one there was is not right.
+// lock asks for the key. wrong says why the one there was is not right.
 function lock(wrong) {
   close();
   shown = about = null;
-  nav.hidden = true;
+  nav.hidden = document.getElementById('own').hidden = true;
   document.getElementById('out').hidden = true;
   document.title = 'Sign in · Gateway';
   const input = el('input', {type: 'password', id: 'key', name: 'key', required: true, autocomplete: 'off', spellcheck: 'false', 'aria-describedby': 'key-note', 'aria-invalid': wrong ? 'true' : null});
@@ -120,7 +121,7 @@ function lock(wrong) {
     else refused();
   }}},
   el('h1', {text: 'Sign in'}),
-  wrong && el('p', {class: 'wrong', role: 'alert', text: 'This key is not right. Check it, or ask whoever runs the gateway for one.'}),
+  wrong && el('p', {class: 'wrong', role: 'alert', text: wrong}),
   el('label', {for: 'key', text: 'API key of the gateway'}), input,
   el('p', {class: 'muted', id: 'key-note', text: 'It is kept in this tab until you sign out or close it, and sent to this gateway only.'}),
   el('button', {type: 'submit', class: 'main', text: 'Sign in'}));
@@ -129,8 +130,8 @@ function lock(wrong) {
 }
 
 // refused forgets a key that is not right.
-function refused() {
-  const wrong = api.key() !== '';
+function refused(reason = '') {
+  const wrong = api.key() && (reason || 'This key is not right. Check it, or ask whoever runs the gateway for one.');
   api.setKey('');
   lock(wrong);
 }
@@ -169,10 +170,10 @@ document.getElementById('skip').addEventListener('click', (e) => {
 });
 document.getElementById('out').addEventListener('click', () => {
   api.setKey('');
-  lock(false);
+  lock('');
   say('Signed out');
 });
-window.addEventListener('gateway-locked', refused);
+window.addEventListener('gateway-locked', () => refused());
 window.addEventListener('hashchange', open);
 put(nav, Object.entries(VIEWS).map(([name, v]) => el('a', {href: `#/${name}`, dataset: {view: name}, text: v.title})));
 open();

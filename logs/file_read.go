@@ -1,0 +1,257 @@
+package logs
+
+import (
+	"bytes"
+	"container/heap"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"slices"
+	"time"
+)
+
+// disorder is by how much the lines of a file may be out of the order in which the calls
+// ended: calls that end at once reach the log in any order, and clocks are set.
+const disorder = 10 * time.Second
+
+// feedbackLine begins the lines that are feedback. Those of records begin with their
+// id.
+var feedbackLine = []byte(`{"record_id":`)
+
+// Get reads the files from their end until it finds the record.
+func (f *File) Get(ctx context.Context, id string) (*Record, error) {
+	quotedID, err := json.Marshal(id)
+	if err != nil {
+		return nil, err
+	}
+	record, about := append([]byte(`{"id":`), quotedID...), slices.Concat(feedbackLine, quotedID)
+	var found *Record
+	var feedback []Feedback
+	err = f.lines(ctx, func(line []byte) bool {
+		switch {
+		case bytes.HasPrefix(line, about):
+			var b Feedback
+			if f.decode(line, &b) && b.RecordID == id {
+				feedback = append(feedback, b)
+			}
+		case bytes.HasPrefix(line, record):
+			var r Record
+			if f.decode(line, &r) && r.ID == id {
+				found = &r
+			}
+		}
+		return found == nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if found == nil {
+		return nil, ErrNotFound
+	}
+	slices.Reverse(feedback)
+	found.Feedback = append(found.Feedback, feedback...)
+	return found, nil
+}
+
+func (f *File) decode(line []byte, v any) bool {
+	if err := json.Unmarshal(line, v); err != nil {
+		f.skipped.Add(1)
+		return false
+	}
+	return true
+}
+
+// Query reads the files from their end until it has a page.
+func (f *File) Query(ctx context.Context, q Query) (*Page, error) {
+	match, err := Compile(q)
+	if err != nil {
+		return nil, err
+	}
+	before, err := parsePlace(q.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	page := &Page{Records: []Record{}}
+	limit := q.PageSize()
+	var last place
+	err = f.walk(ctx, match, before, func(r *Record, at place) bool {
+		if len(page.Records) == limit {
+			page.Next = last.String()
+			return false
+		}
+		page.Records = append(page.Records, *r)
+		last = at
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	return page, nil
+}
+
+// walk gives out what is meant and lies before a place, the newest first and without
+// content. The lines are in the order in which the calls ended, so that a record waits
+// until no earlier line can be of a call that began later.
+func (f *File) walk(ctx context.Context, match *Matcher, before *place, yield func(*Record, place) bool) error {
+	w := walker{file: f, match: match, before: before, feedback: map[string][]Feedback{}}
+	more := true
+	err := f.lines(ctx, func(line []byte) bool {
+		end, ok := w.take(line)
+		if !ok {
+			return true
+		}
+		limit := end.Add(disorder)
+		for more && len(w.waiting) > 0 && w.waiting[0].record.Time.After(limit) {
+			more = w.give(yield)
+		}
+		return more && (match.from.IsZero() || !limit.Before(match.from))
+	})
+	for err == nil && more && len(w.waiting) > 0 {
+		more = w.give(yield)
+	}
+	return err
+}
+
+// walker is a walk under way.
+type walker struct {
+	file     *File
+	match    *Matcher
+	before   *place
+	feedback map[string][]Feedback // of records that are yet to come, the newest first
+	waiting  waiting
+}
+
+// take reads a line, and returns when the call of its record ended.
+func (w *walker) take(line []byte) (end time.Time, ok bool) {
+	if bytes.HasPrefix(line, feedbackLine) {
+		var b Feedback
+		if w.file.decode(line, &b) {
+			w.feedback[b.RecordID] = append(w.feedback[b.RecordID], b)
+		}
+		return time.Time{}, false
+	}
+	r := new(Record)
+	if len(line) == 0 || !w.file.decode(line, r) {
+		return time.Time{}, false
+	}
+	if list := w.feedback[r.ID]; list != nil {
+		slices.Reverse(list)
+		r.Feedback = append(r.Feedback, list...)
+		delete(w.feedback, r.ID)
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(line) // can't fail
+	at := place{r.Time.UnixNano(), h.Sum64()}
+	if (w.before == nil || at.less(w.before)) && w.match.Match(r) {
+		r.Content = nil
+		heap.Push(&w.waiting, found{r, at})
+	}
+	return r.Time.Add(time.Duration(r.Duration)), true
+}
+
+// give gives the newest record out that waits.
+func (w *walker) give(yield func(*Record, place) bool) bool {
+	next, _ := heap.Pop(&w.waiting).(found)
+	return yield(next.record, next.at)
+}
+
+type found struct {
+	record *Record
+	at     place
+}
+
+// waiting is a heap whose first is the newest.
+type waiting []found
+
+func (w waiting) Len() int           { return len(w) }
+func (w waiting) Less(i, j int) bool { return w[j].at.less(&w[i].at) }
+func (w waiting) Swap(i, j int)      { w[i], w[j] = w[j], w[i] }
+
+// Push is for package heap.
+func (w *waiting) Push(v any) {
+	if f, ok := v.(found); ok {
+		*w = append(*w, f)
+	}
+}
+
+// Pop is for package heap.
+func (w *waiting) Pop() any {
+	last := len(*w) - 1
+	f := (*w)[last]
+	(*w)[last] = found{}
+	*w = (*w)[:last]
+	return f
+}
+
+// lines reads the lines of all files, the last first, until one is enough. Lines that
+// are written meanwhile are left out.
+func (f *File) lines(ctx context.Context, each func(line []byte) bool) error {
+	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
+		return errFileClosed
+	}
+	size, old := f.size, f.old()
+	current, err := os.Open(f.path)
+	f.mu.Unlock()
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("logs: %w", err)
+	}
+	more := true
+	if err == nil {
+		more, err = readBack(ctx, current, size, each)
+		_ = current.Close()
+		if err != nil {
+			return err
+		}
+	}
+	for _, name := range old {
+		if !more {
+			break
+		}
+		if more, err = readOld(ctx, name, each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readOld reads a file that was put aside, unless it was deleted meanwhile.
+func readOld(ctx context.Context, name string, each func([]byte) bool) (more bool, err error) {
+	file, err := os.Open(name) //nolint:gosec // a name from our directory
+	if errors.Is(err, os.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("logs: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return false, fmt.Errorf("logs: %w", err)
+	}
+	return readBack(ctx, file, info.Size(), each)
+}
+
+func readBack(ctx context.Context, file io.ReaderAt, size int64, each func([]byte) bool) (more bool, err error) {
+	lines := newReverse(file, size)
+	for n := 0; ; n++ {
+		if n%256 == 0 && ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		line, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			return true, nil
+		}
+		if err != nil {
+			return false, fmt.Errorf("logs: %w", err)
+		}
+		if !each(line) {
+			return false, nil
+		}
+	}
+}
