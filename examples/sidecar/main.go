@@ -5,7 +5,8 @@
 // Any OpenAI client then works with the base URL http://127.0.0.1:8787/v1 and
 // models such as "@slug/gemini-2.5-flash". The header x-gateway-config names a
 // config of the catalog, and its prompts are at /v1/prompts/{id}/completions. GET
-// /healthz answers without a key.
+// /healthz answers without a key, and /dashboard/ shows the last calls in a browser,
+// without prompts and answers unless -log-content asks for them.
 //
 // SIGHUP reads the catalog again; a faulty one is reported and the old one stays
 // in use. SIGINT and SIGTERM let requests under way finish, for 10 seconds at
@@ -53,6 +54,8 @@ func main() {
 // flags are the command line.
 type flags struct {
 	listen, catalog, keysFile string
+	records                   int
+	content                   bool
 }
 
 func parseFlags(args []string) (flags, error) {
@@ -61,6 +64,8 @@ func parseFlags(args []string) (flags, error) {
 	set.StringVar(&f.listen, "listen", "127.0.0.1:8787", "`address` to listen on")
 	set.StringVar(&f.catalog, "catalog", "", "catalog `file` with the providers; required")
 	set.StringVar(&f.keysFile, "keys-file", "", "`file` with the API keys, one a line; without it no key is needed")
+	set.IntVar(&f.records, "log-records", 10_000, "how many calls to keep in memory for the dashboard; 0 keeps none")
+	set.BoolVar(&f.content, "log-content", false, "keep prompts and answers too")
 	if err := set.Parse(args); err != nil {
 		return flags{}, err
 	}
@@ -91,11 +96,11 @@ func run(ctx context.Context, args []string, ready func(net.Addr)) (err error) {
 	if err := store.read(providers); err != nil {
 		return err
 	}
-	client, err := gateway.New(gateway.WithCatalog(providers), gateway.WithPrompts(prompts.New(store)), gateway.WithObserver(callLog{}))
+	client, end, err := newClient(&f, gateway.WithCatalog(providers), gateway.WithPrompts(prompts.New(store)), gateway.WithObserver(callLog{}))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, client.Close()) }()
+	defer func() { err = errors.Join(err, end()) }()
 
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
@@ -112,7 +117,7 @@ func run(ctx context.Context, args []string, ready func(net.Addr)) (err error) {
 	return serve(ctx, l, routes(client, keys), func() { reread(providers, store) }, reload)
 }
 
-// routes adds the health check to the handler of the client.
+// routes adds the health check and the dashboard to the handler of the client.
 func routes(client *gateway.Client, keys []string) http.Handler {
 	var opts []gateway.HandlerOption
 	if len(keys) > 0 {
@@ -120,6 +125,7 @@ func routes(client *gateway.Client, keys []string) http.Handler {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", client.Handler(opts...))
+	addDashboard(mux, client, opts...)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"status":"ok"}`)

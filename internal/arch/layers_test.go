@@ -59,7 +59,9 @@ var layers = []layer{
 	{"internal/messages", []string{"providers", "internal/jsonx"}, nil},
 	{"internal/completions", []string{"providers", "internal/jsonx"}, nil},
 	{"internal/front", []string{"providers", "catalog", "config", "internal/jsonx", "internal/messages", "internal/near", "internal/sse"}, nil},
+	{"internal/dashboard", []string{"catalog", "providers"}, nil},
 	{".", []string{
+		"internal/dashboard",
 		"cache", "catalog", "config", "providers", "providers/anthropic", "providers/google", "providers/openai", "providers/vertex", "internal/answers", "internal/batch", "internal/completions", "internal/front", "internal/gcpauth", "internal/messages", "internal/pipeline", "logs",
 		"analytics", "internal/logsapi",
 	}, []string{authTypes, oauth2, zap}},
@@ -84,7 +86,7 @@ var layers = []layer{
 	{"internal/testkit", nil, []string{"github.com/google/go-cmp/cmp"}},
 	{"internal/testkit/outcome", []string{"providers"}, nil},
 	{"internal/testkit/faultproxy", nil, nil},
-	{"examples/...", []string{".", "catalog", "prompts", "providers/...", "structured", "examples/...", "cache"}, []string{"..."}},
+	{"examples/...", []string{".", "catalog", "prompts", "providers/...", "structured", "examples/...", "cache", "logs"}, []string{"..."}},
 }
 
 // doors are packages of the standard library that only some directories may
