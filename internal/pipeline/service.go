@@ -23,6 +23,8 @@ type service[Q, T any] struct {
 	meta      func(T) *providers.Meta
 	usage     func(T) *providers.Usage // nil when the answer tells none
 	kept      *kind[Q, T]              // how answers are kept; nil keeps none
+	// before refuses or changes the request of a plan's target; nil does neither.
+	before func(context.Context, *routing.Try, Q) (Q, error)
 }
 
 // serve runs a call as record(resolve(ask)), through the plan where there is one.
@@ -79,7 +81,7 @@ func asked[Q, T any](ctx context.Context, e *Engine, rec *recorder, client, call
 // planned is the call as a plan sends it.
 func (s *service[Q, T]) planned() request[Q, T] {
 	return request[Q, T]{
-		req: s.req, model: s.model, encode: s.encode, decode: s.decode, rename: s.rename, share: sharer(s.kept),
+		req: s.req, model: s.model, encode: s.encode, decode: s.decode, rename: s.rename, share: sharer(s.kept), before: s.before,
 		ask: func(ctx context.Context, at *route, req Q, t *routing.Try) (T, error) {
 			out, err := s.ask(ctx, at, req)
 			if err != nil {
