@@ -10,6 +10,7 @@ replace google.golang.org/genproto => google.golang.org/genproto v0.0.0-20261019
 
 require (
 	github.com/b650d4bf/gateway v0.0.0
+	github.com/google/go-cmp v0.7.0
 	google.golang.org/genai v1.77.0
 )
 
@@ -23,7 +24,6 @@ require (
 	github.com/felixge/httpsnoop v1.1.0 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
-	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/google/s2a-go v0.1.11 // indirect
 	github.com/googleapis/enterprise-certificate-proxy v0.3.23 // indirect
 	github.com/googleapis/gax-go/v2 v2.27.0 // indirect
