@@ -19,12 +19,9 @@ type splice struct {
 // models that are within it, which become those that the target has for the model,
 // and labels made from metadata, which are added to those of the body.
 func (p *Engine) nativeBody(c *call, req *providers.NativeRequest, dst []byte) ([]byte, error) {
-	if !jsonx.Valid(req.Body) {
+	cuts, ok := p.modelNames(c, req)
+	if !ok {
 		return dst, providers.Invalid("", "the body is not valid JSON")
-	}
-	var cuts []splice
-	if req.Method != providers.NativePredict {
-		cuts = p.modelNames(c, req.Body)
 	}
 	if labels := c.in.target.Labels; len(labels) > 0 && labelled(req.Method) {
 		cut, err := c.labelsBeside(req.Body, labels)
@@ -46,17 +43,17 @@ func (p *Engine) nativeBody(c *call, req *providers.NativeRequest, dst []byte) (
 
 // modelNames finds the names of models in a body: the member model, in the object
 // itself, in each of its requests and in the request that is counted. What is asked
-// is in the path, and the platform refuses other names beside it.
+// is in the path, and the platform refuses other names beside it. ok says that the
+// body is JSON.
 //
 // Source: https://ai.google.dev/api/tokens#method:-models.counttokens and
 // https://ai.google.dev/api/embeddings#method:-models.batchembedcontents
-func (p *Engine) modelNames(c *call, body []byte) []splice {
+func (p *Engine) modelNames(c *call, req *providers.NativeRequest) (cuts []splice, ok bool) {
 	site, ok := p.site.(CacheSite)
-	if !ok {
-		return nil
+	if !ok || req.Method == providers.NativePredict {
+		return nil, jsonx.Valid(req.Body)
 	}
-	var cuts []splice
-	r := jsonx.NewReader(body)
+	r := jsonx.NewReader(req.Body)
 	var object func(nested bool)
 	object = func(nested bool) {
 		for r.Object(); r.NextKey(); {
@@ -83,7 +80,7 @@ func (p *Engine) modelNames(c *call, body []byte) []splice {
 		}
 	}
 	object(false)
-	return cuts
+	return cuts, r.End() == nil
 }
 
 // labelsBeside returns where labels made from metadata go, nil for nowhere. Those of

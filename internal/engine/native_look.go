@@ -32,12 +32,15 @@ type nativeLook struct {
 // whole reads a whole answer. An error in the place of one is returned.
 func (l *nativeLook) whole(body []byte) error {
 	r := jsonx.NewReader(body)
-	if r.Kind() != jsonx.Object || !jsonx.Valid(body) {
+	if r.Kind() != jsonx.Object {
 		return unreadable(0, body)
 	}
 	switch l.method {
 	case providers.NativeGenerate, providers.NativeEmbed, providers.NativeBatchEmbed:
 		return l.object(body)
+	}
+	if !jsonx.Valid(body) {
+		return unreadable(0, body)
 	}
 	if raw, ok := jsonx.Lookup(body, "error"); ok && string(raw) != "null" {
 		return nativeFault(raw)
@@ -56,9 +59,6 @@ func (l *nativeLook) event(data []byte) error {
 		if r.NextElem() {
 			data = r.Raw()
 		}
-	}
-	if !jsonx.Valid(data) {
-		return answerError(providers.ErrBadResponse, "an event of the answer is not valid JSON")
 	}
 	if r := jsonx.NewReader(data); r.Kind() != jsonx.Object {
 		return unreadable(0, data)
@@ -82,7 +82,9 @@ func nativeFault(raw []byte) error {
 func (l *nativeLook) object(data []byte) error {
 	r := jsonx.NewReader(data)
 	res := &l.res
-	res.Decode(&r)
+	if res.Decode(&r); r.End() != nil && !jsonx.Valid(data) {
+		return answerError(providers.ErrBadResponse, "the platform's answer is not valid JSON")
+	}
 	if res.Error != nil {
 		return nativeFault(res.Error)
 	}

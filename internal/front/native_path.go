@@ -161,9 +161,12 @@ func (p *nativePath) named(before string, seg []string) error {
 // isReference reports whether what stands before a model's name is safe: segments
 // of a resource name, or a slug.
 func isReference(before string) bool {
-	rest := strings.TrimPrefix(strings.TrimSuffix(before, "/"), "@")
+	rest, letters := strings.TrimPrefix(strings.TrimSuffix(before, "/"), "@"), "._-"
+	if strings.HasPrefix(before, "projects/") {
+		letters += ":"
+	}
 	for s := range strings.SplitSeq(rest, "/") {
-		if !isWord(s, "._-:") {
+		if !isWord(s, letters) {
 			return false
 		}
 	}

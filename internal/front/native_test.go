@@ -97,6 +97,7 @@ func TestNativePaths(t *testing.T) {
 		{"a percent sign", "/v1beta/models/a%2f..:generateContent", nativePath{}, 400, "name of a model"},
 		{"a bare slug", "/v1beta/models/@vx:generateContent", nativePath{}, 400, "name of a model"},
 		{"a slug within", "/v1beta/models/a/@vx:generateContent", nativePath{}, 400, "name of a model"},
+		{"a colon for a publisher", "/v1/publishers/:/models/m:generateContent", nativePath{}, 400, "publisher"},
 		{"a bad publisher", "/v1/publishers/a;b/models/m:generateContent", nativePath{}, 400, "publisher"},
 		{"a bad location", "/v1/projects/p/locations/a.b/publishers/google/models/m:generateContent", nativePath{}, 400, "LOCATION"},
 		{"a method that is not passed", "/v1beta/models/m:batchGenerateContent", nativePath{}, 501, "generateContent"},
