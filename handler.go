@@ -18,7 +18,7 @@ func (o handlerOption) applyHandler(c *front.Config) { o(c) }
 
 // WithAPIKeys demands one of the keys from every HTTP client, in the header
 // x-gateway-api-key or as the bearer token; Anthropic clients may also send it
-// as x-api-key. Without this option none is needed; with it and no key nobody is
+// as x-api-key, and clients of Google's schema as x-goog-api-key. Without this option none is needed; with it and no key nobody is
 // let in.
 func WithAPIKeys(keys ...string) HandlerOption {
 	return handlerOption(func(c *front.Config) {
@@ -35,7 +35,7 @@ func WithMaxBodyBytes(n int64) HandlerOption {
 	return handlerOption(func(c *front.Config) { c.MaxBody = n })
 }
 
-// Handler serves two schemas over HTTP, for every model that the client reaches.
+// Handler serves three schemas over HTTP, for every model that the client reaches.
 // Of OpenAI: POST /v1/chat/completions and POST /v1/completions, whole and
 // streamed, POST /v1/embeddings, POST /v1/images/generations, POST
 // /v1/images/edits, POST /v1/audio/speech, GET /v1/models with what is known of
@@ -46,6 +46,8 @@ func WithMaxBodyBytes(n int64) HandlerOption {
 // whole and streamed, and looked at by POST /v1/prompts/{id}/render.
 // Of Anthropic: POST /v1/messages, whole and streamed, and
 // POST /v1/messages/count_tokens, with errors in the form that its clients read.
+// Of Google, for models of Gemini: what google.golang.org/genai asks of models for
+// both of its backends, passed through as it is; docs/native.md says how.
 //
 // With a response cache, x-gateway-cache-force-refresh, x-gateway-cache-namespace and
 // x-gateway-debug are for it, and x-gateway-cache-status says in each answer what part
@@ -63,7 +65,7 @@ func (c *Client) Handler(opts ...HandlerOption) http.Handler {
 	return front.New(cfg, backend{c})
 }
 
-// RoundTripper answers the requests of any OpenAI or Anthropic client for Go in
+// RoundTripper answers the requests of any OpenAI, Anthropic or Google client for Go in
 // this process, as [Client.Handler] does, with no socket and no goroutine: a stream
 // is read from the platform as its body is read.
 //
@@ -125,6 +127,7 @@ func callSettings(o *front.Overrides) *pipeline.Settings {
 		Timeouts: Timeouts{Total: o.Timeout},
 		ConfigID: o.ConfigID, Config: o.Config, Incoming: o.Incoming,
 		CacheNamespace: o.CacheNamespace, CacheRefresh: o.CacheRefresh, Debug: o.Debug, KeyID: o.KeyID, Surface: o.Surface,
+		PathProjectID: o.PathProject, PathRegion: o.PathRegion,
 	}
 	if o.Token != "" {
 		s.FallbackToken = pipeline.NewStaticToken(o.Token)

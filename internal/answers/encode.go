@@ -20,6 +20,7 @@ const (
 	kindChat      = 'c'
 	kindEmbedding = 'e'
 	kindOther     = 'j'
+	kindNative    = 'n'
 )
 
 // Kept is what is kept of an answer beside it.

@@ -201,6 +201,7 @@ type call struct {
 	room    transport.Payload  // of the first try
 	method  string             // POST when empty
 	faulty  bool               // an answer may have an error among its members and be none
+	native  bool               // the caller speaks the platform's own schema, and reads its errors
 	bearer  [1]string          // the authorization header's value
 }
 
@@ -357,7 +358,7 @@ func (p *Engine) send(ctx context.Context, c *call, u *url.URL) (*transport.Resp
 				continue
 			}
 		}
-		return nil, c.named(refusal(res))
+		return nil, c.named(refusal(res, c.native))
 	}
 }
 
@@ -365,13 +366,16 @@ func (p *Engine) send(ctx context.Context, c *call, u *url.URL) (*transport.Resp
 const maxErrorBody = 1 << 20
 
 // refusal reads the platform's error.
-func refusal(res *transport.Response) error {
+func refusal(res *transport.Response, native bool) error {
 	defer func() { _ = res.Close() }()
 	buf := jsonx.GetBuffer()
 	defer buf.Free()
 	_ = res.ReadInto(buf, maxErrorBody) // a cut error body still has its status
 	if res.Status < 400 {
 		return unreadable(res.Status, buf.B)
+	}
+	if native {
+		return nativeRefusal(res.Status, res.Header, buf.B)
 	}
 	return responseError(res.Status, res.Header, buf.B)
 }
@@ -400,7 +404,7 @@ func (c *call) named(err error) error {
 	}
 	e.Provider = c.in.site.Name()
 	c.hide(e)
-	if site, ok := c.in.site.(Remedier); ok && e.NativeStatus != "" {
+	if site, ok := c.in.site.(Remedier); ok && e.NativeStatus != "" && !c.native {
 		if hint := site.Remedy(e); hint != "" {
 			e.Message += " (" + hint + ")"
 		}

@@ -100,7 +100,7 @@ func (p *Engine) storeHeader(ctx context.Context, t *providers.Target, c *call, 
 // storeRefusal reads the store's error, whose text may be no JSON.
 func storeRefusal(res *transport.Response) error {
 	status := res.Status
-	err := refusal(res)
+	err := refusal(res, false)
 	e, ok := errors.AsType[*providers.Error](err)
 	if !ok {
 		return err

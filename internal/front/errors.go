@@ -25,7 +25,7 @@ func errNoRoute() error {
 		"no such path: there are POST /v1/chat/completions, POST /v1/chat/completions/count_tokens, POST /v1/completions, POST /v1/embeddings, "+
 			"POST /v1/images/generations, POST /v1/images/edits, POST /v1/audio/speech, POST /v1/rerank, "+
 			"POST /v1/messages, POST /v1/messages/count_tokens, POST /v1/prompts/{id}/completions, POST /v1/prompts/{id}/render, "+
-			"GET /v1/models, GET /v1/models/{id}, /v1/files and /v1/batches with what is below, /v1/logs and /v1/analytics with what is below, POST /v1/feedback, /v1/cached_contents and /v1/cached_contents/{name}")
+			"GET /v1/models, GET /v1/models/{id}, POST /v1beta/models/{model}:{method} and Vertex AI's paths of models, /v1/files and /v1/batches with what is below, /v1/logs and /v1/analytics with what is below, POST /v1/feedback, /v1/cached_contents and /v1/cached_contents/{name}")
 }
 
 func errMethod(allowed string) error {
@@ -91,6 +91,8 @@ func (c *call) fail(err error) {
 	if c.route != nil && c.route.anthropic {
 		h.Set(headerAnthropicID, id)
 		buf.B = messages.AppendError(buf.B, e, id)
+	} else if c.route != nil && c.route.google() {
+		buf.B = appendNativeError(buf.B, e, status)
 	} else {
 		buf.B = e.AppendJSON(buf.B)
 	}

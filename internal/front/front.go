@@ -14,6 +14,11 @@
 // the size of its prompt, and the platform's context caching: GET and POST
 // /v1/cached_contents, and GET, PATCH and DELETE /v1/cached_contents/{name}.
 //
+// Google's own schema is served as its clients ask for it: POST
+// /v1beta/models/{model}:{method} of the Gemini API, POST
+// /v1beta1/projects/{project}/locations/{location}/publishers/google/models/{model}:{method}
+// of Vertex AI, both in version v1 too, and GET models and publishers/google/models.
+//
 // A prefix may stand before the paths that [http.StripPrefix] takes off. The
 // request headers are those of [Headers]. Every failure is the error envelope of
 // the schema.
@@ -27,7 +32,8 @@
 //
 // after which the answer ends without "data: [DONE]". Only a stream with that
 // last event is whole. In the Anthropic schema the error is an event of that
-// name, and what is whole ends with message_stop.
+// name, and what is whole ends with message_stop. In Google's own schema the
+// connection is cut behind the event with the error.
 //
 // The request's context ends when the client goes away, and with it the
 // backend's work. No write deadline is set here, and a server's WriteTimeout
@@ -37,6 +43,7 @@ package front
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,6 +62,9 @@ type Overrides struct {
 	Provider string
 	// ProjectID and Region say where to call the platform.
 	ProjectID, Region string
+	// PathProject and PathRegion are those of a path in Google's own schema. They
+	// hold where nothing else says where to call the platform.
+	PathProject, PathRegion string
 	// ConfigID names a config of the catalog, Config is one that came along; one
 	// of them at most is set.
 	ConfigID string
@@ -129,6 +139,7 @@ type Backend interface {
 	// Models lists what can be asked for.
 	Models(ctx context.Context) ([]Model, error)
 	CompletionBackend
+	NativeBackend
 	CacheBackend
 	FilesBackend
 	LogsBackend
@@ -186,7 +197,7 @@ type route struct {
 }
 
 func routes() []route {
-	return append(append(logRoutes(), fileRoutes()...), []route{
+	return append(slices.Concat(nativeRoutes(), logRoutes(), fileRoutes()), []route{
 		{"/v1/chat/completions", http.MethodPost, (*call).chat, false},
 		{"/v1/chat/completions/count_tokens", http.MethodPost, (*call).countChat, false},
 		{"/v1/completions", http.MethodPost, (*call).complete, false},
@@ -199,6 +210,7 @@ func routes() []route {
 		{"/v1/messages/count_tokens", http.MethodPost, (*call).countTokens, true},
 		{"/v1/prompts/", http.MethodPost, (*call).prompts, false},
 		{"/v1/models", http.MethodGet, (*call).listModels, false},
+		{"/v1/models/", http.MethodPost, (*call).native, false},
 		{"/v1/models/", http.MethodGet, (*call).showModel, false},
 		{"/v1/cached_contents", http.MethodGet, (*call).listCaches, false},
 		{"/v1/cached_contents", http.MethodPost, (*call).createCache, false},
@@ -266,11 +278,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // written.
 func (c *call) serve() error {
 	rt := c.route
-	anthropic := rt != nil && rt.anthropic
 	var token, id string
 	if !c.inside {
 		var err error
-		if token, id, err = c.keys.admit(c.r.Header, anthropic); err != nil {
+		if token, id, err = c.admit(); err != nil {
 			return err
 		}
 	}

@@ -26,7 +26,7 @@ func TestRoutes(t *testing.T) {
 		{"chat by GET", "GET", "/v1/chat/completions", 405, "POST, OPTIONS"},
 		{"chat by HEAD", "HEAD", "/v1/chat/completions", 405, "POST, OPTIONS"},
 		{"models by POST", "POST", "/v1/models", 405, "GET, HEAD, OPTIONS"},
-		{"model by DELETE", "DELETE", "/v1/models/m", 405, "GET, HEAD, OPTIONS"},
+		{"model by DELETE", "DELETE", "/v1/models/m", 405, "POST, GET, HEAD, OPTIONS"},
 		{"completions by GET", "GET", "/v1/completions", 405, "POST, OPTIONS"},
 		{"count", "POST", "/v1/chat/completions/count_tokens", 200, ""},
 		{"count by GET", "GET", "/v1/chat/completions/count_tokens", 405, "POST, OPTIONS"},

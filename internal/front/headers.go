@@ -64,6 +64,12 @@ func accessHeaders() []Header {
 			Link: "https://platform.claude.com/docs/en/api/overview",
 		},
 		{
+			Name: "x-goog-api-key", Value: "KEY",
+			Does: "Shows the gateway's own API key, on the paths of Google's schema.",
+			Note: "It is what Google's clients send, and goes no further. key in the query is taken likewise, which proxies may log.",
+			Link: "https://ai.google.dev/gemini-api/docs/api-key",
+		},
+		{
 			Name: authorization, Value: "Bearer TOKEN",
 			Does: "Carries the platform's access token, used where nothing else has credentials.",
 			Note: "A value that is one of the gateway's API keys is taken as that key and goes no further.",

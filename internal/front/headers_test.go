@@ -192,7 +192,7 @@ func TestHeaderTable(t *testing.T) {
 		"x-gateway-cache-force-refresh", "x-gateway-cache-namespace", "x-gateway-config", "x-gateway-custom-host",
 		"x-gateway-debug", "x-gateway-forward-headers", "x-gateway-metadata", "x-gateway-provider",
 		"x-gateway-request-timeout", "x-gateway-strict-compliance", "x-gateway-trace-id",
-		"x-gateway-vertex-project-id", "x-gateway-vertex-region",
+		"x-gateway-vertex-project-id", "x-gateway-vertex-region", "x-goog-api-key",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)

@@ -25,6 +25,7 @@ const (
 // asked.
 type fake struct {
 	fakeServices
+	fakeNative
 	FilesBackend // nil: its tests have one of their own
 
 	answer *providers.ChatCompletion

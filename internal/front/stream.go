@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"time"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/internal/sse"
@@ -70,6 +69,9 @@ func (c *call) sendEvents(ev events) {
 			return
 		}
 	}
+	if isBroken(ev) {
+		breakOff(flush)
+	}
 }
 
 // piece is what an event of the OpenAI schema holds.
@@ -134,7 +136,7 @@ func (c *call) sendBytes(s io.ReadCloser) {
 		}
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
-				_ = flush.SetWriteDeadline(time.Unix(1, 0)) // so that the end of a whole body can't be written
+				breakOff(flush)
 			}
 			return
 		}

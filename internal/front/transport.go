@@ -125,7 +125,7 @@ func (b *eventBody) Read(p []byte) (int, error) {
 		case b.closed.Load():
 			return 0, http.ErrBodyReadAfterClose
 		case !b.more:
-			return 0, io.EOF
+			return 0, bodyEnd(b.events)
 		}
 		b.event.B, b.more = b.events.next(b.event.B[:0])
 		if err := b.ctx.Err(); err != nil { // as of a connection, which would be cut

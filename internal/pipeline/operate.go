@@ -28,7 +28,10 @@ var operations = map[string]string{
 	opImages: "images", opSpeech: "speech", opRerank: "rerank",
 	opFileCreate: "file upload", opFileGet: "file lookup", opFileContent: "file download", opFileList: "file listing", opFileDelete: "file deletion",
 	opBatchCreate: "batch creation", opBatchGet: "batch lookup", opBatchList: "batch listing", opBatchCancel: "batch cancellation",
-	opBatchResults: "batch results",
+	opBatchResults:                      "batch results",
+	opNative + providers.NativeGenerate: "native generation", opNative + providers.NativeCount: "native token count",
+	opNative + providers.NativeCompute: "native tokens", opNative + providers.NativeEmbed: "native embedding",
+	opNative + providers.NativeBatchEmbed: "native embeddings", opNative + providers.NativePredict: "native prediction",
 }
 
 // task is one call of an optional ability of a provider.

@@ -46,8 +46,8 @@ func (e *Engine) resolve(ctx context.Context, client, call *Settings, model stri
 		Slug:           entry.Slug,
 		Provider:       entry.Provider,
 		Model:          model,
-		Region:         first(call.Region, entry.Region, client.Region),
-		ProjectID:      first(call.ProjectID, entry.ProjectID, client.ProjectID),
+		Region:         first(call.Region, entry.Region, call.PathRegion, client.Region),
+		ProjectID:      first(call.ProjectID, entry.ProjectID, call.PathProjectID, client.ProjectID),
 		BaseURL:        first(call.BaseURL, call.CustomHost, entry.BaseURL, client.BaseURL),
 		Bucket:         first(call.Bucket, entry.Bucket, client.Bucket),
 		StorageURL:     first(call.StorageURL, entry.StorageURL, client.StorageURL),
@@ -136,7 +136,7 @@ func (e *Engine) entry(client, call *Settings, slug string) (catalog.Entry, erro
 
 // Direct reports whether the settings say by themselves where to go.
 func (s *Settings) Direct() bool {
-	return s.ProjectID != "" || s.Region != "" || s.BaseURL != "" || s.Token != nil
+	return s.ProjectID != "" || s.Region != "" || s.PathProjectID != "" || s.BaseURL != "" || s.Token != nil
 }
 
 // lookupError says whether the catalog does not have the entry or could not be

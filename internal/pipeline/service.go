@@ -26,6 +26,8 @@ type service[Q, T any] struct {
 	show      func(T) ([]byte, error)       // the answer as observers see it; nil shows none
 	asks      func(Q) *providers.Parameters // nil for requests that have none
 	bill      func(b *providers.Billed, req Q, answer T)
+	// before refuses or changes the request of a plan's target; nil does neither.
+	before func(context.Context, *routing.Try, Q) (Q, error)
 }
 
 // serve runs a call as record(resolve(ask)), through the plan where there is one.
@@ -91,7 +93,7 @@ func asked[Q, T any](ctx context.Context, e *Engine, rec *recorder, client, call
 // planned is the call as a plan sends it.
 func (s *service[Q, T]) planned() request[Q, T] {
 	return request[Q, T]{
-		req: s.req, model: s.model, encode: s.encode, decode: s.decode, rename: s.rename, share: sharer(s.kept),
+		req: s.req, model: s.model, encode: s.encode, decode: s.decode, rename: s.rename, share: sharer(s.kept), before: s.before,
 		ask: func(ctx context.Context, at *route, req Q, t *routing.Try) (T, error) {
 			out, err := s.ask(ctx, at, req)
 			if err != nil {

@@ -28,6 +28,9 @@ type Settings struct {
 	Catalog catalog.Catalog
 	// Region, ProjectID, BaseURL and UniverseDomain say where.
 	Region, ProjectID, BaseURL, UniverseDomain string
+	// PathProjectID and PathRegion say where, but for what a target of a config or
+	// the catalog entry says: they are of a path, which has to name some.
+	PathProjectID, PathRegion string
 	// Bucket is where files are kept, as gs://bucket/prefix, and StorageURL where
 	// the store of buckets is, if not at the platform's own address.
 	Bucket, StorageURL string
