@@ -74,13 +74,16 @@ var layers = []layer{
 	{"internal/testkit", nil, []string{"github.com/google/go-cmp/cmp"}},
 	{"internal/testkit/outcome", []string{"providers"}, nil},
 	{"internal/testkit/faultproxy", nil, nil},
+	{"cmd/gatewayctl/...", []string{".", "catalog", "config", "logs", "prices", "prompts", "providers/...", "cmd/gatewayctl/..."}, []string{
+		"github.com/aymanbagabas/go-udiff", "github.com/spf13/cobra", "golang.org/x/term",
+	}},
 	{"examples/...", []string{".", "catalog", "prompts", "providers/...", "structured", "examples/...", "cache"}, []string{"..."}},
 }
 
 // doors are packages of the standard library that only some directories may
 // import: with a second user, what they are kept for would be done twice.
 var doors = map[string][]string{
-	"encoding/json": {"logs", "analytics", "prices", "internal/logsapi", "internal/dashboard", "catalog", "config", "internal/gcpauth", "internal/testkit/...", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/..."},
+	"encoding/json": {"logs", "analytics", "prices", "internal/logsapi", "internal/dashboard", "catalog", "config", "internal/gcpauth", "internal/testkit/...", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/...", "cmd/gatewayctl/..."},
 	"unsafe":        {"internal/jsonx"},
 	"testing":       {"internal/testkit/...", "providers/providertest", "cache/cachetest"},
 	"flag":          {"internal/testkit", "examples/..."},
