@@ -31,6 +31,9 @@ type turn struct {
 func (a *app) ask(ctx context.Context, l *link, req *gateway.ChatCompletionRequest, m manner) (*turn, error) {
 	opts := []gateway.RequestOption{gateway.WithStrictCompliance(m.strict)}
 	stop := a.console.Spin(req.Model)
+	if l.tap != nil {
+		defer l.tap.Flush()
+	}
 	defer stop()
 	start := time.Now()
 	if m.stream {

@@ -23,7 +23,7 @@ func hintFor(err error) string {
 		return ""
 	}
 	if e.Code == gateway.ErrInvalidConfig && e.Param == "project_id" {
-		return "--project, or GOOGLE_CLOUD_PROJECT"
+		return "at the command line that is --project, or GOOGLE_CLOUD_PROJECT"
 	}
 	return hints[e.Code]
 }

@@ -114,7 +114,7 @@ func (a *app) imageCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&req.Model, "model", "m", "imagen-4.0-generate-001", "model reference")
+	f.StringVarP(&req.Model, "model", "m", "gemini-2.5-flash-image", "model reference")
 	f.IntVarP(&n, "n", "n", 1, "how many images")
 	f.StringVar(&req.Size, "size", "", "size, such as 1024x1024")
 	f.StringVar(&req.AspectRatio, "ratio", "", "shape, such as 16:9")

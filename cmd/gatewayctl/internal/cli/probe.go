@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,10 +18,11 @@ import (
 	"github.com/b650d4bf/gateway/config"
 )
 
-// probe finds where models lead: requests are translated and not sent.
+// probe finds where models lead: requests are translated and not sent, and the
+// model is held against the table of facts by the address it would have gone to.
 type probe struct {
 	client   *gateway.Client
-	seen     *lastCall
+	line     *deadEnd
 	problems []string // of the catalog itself
 }
 
@@ -32,21 +35,31 @@ func (b bare) Lookup(slug string) (catalog.Entry, error) {
 	return withoutCredentials(e), err
 }
 
-// lastCall keeps the record of the call that ended last.
-type lastCall struct{ record gateway.Record }
+// deadEnd keeps where the last request was to go, and sends none.
+type deadEnd struct {
+	path string
+	body []byte
+}
 
-// CallStart keeps nothing.
-func (l *lastCall) CallStart(ctx context.Context, _ gateway.Call) context.Context { return ctx }
-
-// CallEnd keeps the record.
-func (l *lastCall) CallEnd(_ context.Context, r gateway.Record) { l.record = r }
+// RoundTrip keeps the request.
+func (d *deadEnd) RoundTrip(req *http.Request) (*http.Response, error) {
+	d.path, d.body = req.URL.Path, nil
+	if req.Body != nil {
+		var err error
+		if d.body, err = io.ReadAll(req.Body); err != nil {
+			return nil, err
+		}
+		_ = req.Body.Close() // it was read to its end
+	}
+	return nil, wiretap.ErrDryRun
+}
 
 // newProbe makes a probe for the entries of a catalog, which may be nil.
 func newProbe(cat catalog.Catalog) *probe {
-	p := &probe{seen: &lastCall{}}
+	p := &probe{line: &deadEnd{}}
 	opts := []gateway.ClientOption{
-		gateway.WithProjectID("my-project"), gateway.WithRegion("global"), gateway.WithAccessToken(placeholder), gateway.WithObserver(p.seen),
-		gateway.WithHTTPClient(&http.Client{Transport: &wiretap.Tap{Show: func(string) {}}}),
+		gateway.WithProjectID("my-project"), gateway.WithRegion("global"), gateway.WithAccessToken(placeholder),
+		gateway.WithHTTPClient(&http.Client{Transport: p.line}),
 	}
 	if cat != nil {
 		opts = append(opts, gateway.WithCatalog(bare{cat}))
@@ -134,12 +147,65 @@ func (p *probe) model(path, ref string, opts ...gateway.RequestOption) []string 
 	if err := p.ask(ref, opts...); err != nil && !errors.Is(err, wiretap.ErrDryRun) {
 		return []string{at(path, err.Error())}
 	}
-	for _, w := range p.seen.record.Meta.Warnings {
-		if w.Code == gateway.WarnUnknownModel {
-			return []string{at(path, ref+": "+w.Message)}
+	publisher, name := p.line.model()
+	if publisher == "" || known(publisher, name) {
+		return nil
+	}
+	text := ref + ": no such model in the table of facts; those of a related one would be used"
+	if near := catalog.Near(name, names(publisher)); len(near) > 0 {
+		text += " (did you mean " + strings.Join(near, " or ") + "?)"
+	}
+	return []string{at(path, text)}
+}
+
+// publishedModel finds publisher and model in a path of the platform.
+var publishedModel = regexp.MustCompile(`/publishers/([^/]+)/models/([^/:]+)`)
+
+// model is the publisher and the model that the last request was for; the
+// publisher is empty where any name may be right.
+func (d *deadEnd) model() (publisher, name string) {
+	if m := publishedModel.FindStringSubmatch(d.path); m != nil {
+		return m[1], m[2]
+	}
+	var body struct {
+		Model string `json:"model"`
+	}
+	if json.Unmarshal(d.body, &body) != nil {
+		return "", ""
+	}
+	switch {
+	case strings.Contains(d.path, "/endpoints/openapi/"):
+		publisher, name, _ = strings.Cut(body.Model, "/")
+		return publisher, name
+	case strings.HasSuffix(d.path, "/v1/messages"):
+		return "anthropic", body.Model
+	}
+	return "", ""
+}
+
+// known reports whether one of the tables has a row for the model, and not for its
+// family alone.
+func known(publisher, name string) bool {
+	table := catalog.DefaultModels()
+	if row, ok := table.Lookup(publisher, name); ok && !row.Family {
+		return true
+	}
+	if row, ok := table.LookupEmbedding(publisher, name); ok && !row.Family {
+		return true
+	}
+	row, ok := table.LookupImage(publisher, name)
+	return ok && !row.Family
+}
+
+// names are the models of a publisher.
+func names(publisher string) []string {
+	var out []string
+	for _, m := range catalog.DefaultModels().All() {
+		if m.Publisher == publisher && !m.Family {
+			out = append(out, m.Name)
 		}
 	}
-	return nil
+	return out
 }
 
 // ask has a request translated. As what a model is used is not known: one that

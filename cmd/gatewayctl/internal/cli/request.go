@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"mime"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -155,6 +156,9 @@ func attachment(ref string, image bool) (gateway.ContentPart, error) {
 	}
 	if len(data) == 0 {
 		return gateway.ContentPart{}, fmt.Errorf("%s: the file is empty", ref)
+	}
+	if is := http.DetectContentType(data); image && strings.HasPrefix(is, "text/") && !bytes.Contains(data[:min(len(data), 512)], []byte("<svg")) {
+		return gateway.ContentPart{}, fmt.Errorf("%s is no image: it holds text, which goes with --file", ref)
 	}
 	kind, _, _ := strings.Cut(mime.TypeByExtension(strings.ToLower(filepath.Ext(ref))), ";")
 	if image && !strings.HasPrefix(kind, "image/") {

@@ -124,9 +124,6 @@ func (s *session) ask(parent context.Context) (*gateway.Message, error) {
 	ctx, stop := signal.NotifyContext(parent, os.Interrupt)
 	defer stop()
 	t, err := s.app.ask(ctx, s.link, s.req, s.manner)
-	if s.link.tap != nil {
-		s.link.tap.Flush()
-	}
 	switch {
 	case parent.Err() != nil:
 		return nil, errQuit

@@ -146,7 +146,7 @@ func (v *validation) check(path string, shared catalog.Catalog) *report {
 	}
 	switch r.Kind {
 	case kindCatalog:
-		r.catalog(path, v.targets)
+		r.catalog(data, v.targets)
 	case kindConfig:
 		r.config(data, v.targets, shared)
 	case kindPrompt:
@@ -201,20 +201,35 @@ func kindOf(data []byte) (string, error) {
 	return best, nil
 }
 
+// stored is the prompts of a catalog's text, which are judged although the rest of
+// it has mistakes.
+type stored struct {
+	All   map[string]json.RawMessage `json:"prompts"`
+	Parts map[string]string          `json:"partials"`
+}
+
+// Prompts returns the JSON of each prompt.
+func (s *stored) Prompts() map[string]json.RawMessage { return s.All }
+
+// Partials returns the texts of the partials.
+func (s *stored) Partials() map[string]string { return s.Parts }
+
 // catalog judges a catalog with its configs and prompts.
-func (r *report) catalog(path string, targets bool) {
-	cat, err := catalog.Open(path)
+func (r *report) catalog(data []byte, targets bool) {
+	cat, err := catalog.Parse(data)
 	if err != nil {
 		r.Errors = lines(err)
-		for i, text := range r.Errors {
-			r.Errors[i] = strings.TrimPrefix(text, path+": ") // it stands before each line
+	}
+	var s stored
+	if json.Unmarshal(data, &s) == nil { // else the catalog's own mistakes say it
+		if _, err := prompts.FromCatalog(&s); err != nil {
+			r.Errors = append(r.Errors, lines(err)...)
 		}
+	}
+	if len(r.Errors) > 0 {
 		return
 	}
-	r.Holds = fmt.Sprintf("a catalog: %s, %s, %s", count(len(cat.Slugs()), "provider"), count(len(cat.Configs()), "config"), count(len(cat.Prompts()), "prompt"))
-	if _, err := prompts.FromCatalog(cat); err != nil {
-		r.Errors = lines(err)
-	}
+	r.Holds = fmt.Sprintf("a catalog: %s, %s, %s", count(len(cat.Slugs()), "provider"), count(len(cat.Configs()), "config"), count(len(s.All), "prompt"))
 	if !targets {
 		return
 	}
@@ -263,6 +278,9 @@ func (r *report) promptFiles(dir, pattern string, targets bool, shared catalog.C
 	store, err := prompts.FromFS(files, pattern)
 	if err != nil {
 		r.Errors = lines(err)
+		for i, text := range r.Errors {
+			r.Errors[i] = strings.TrimPrefix(text, filepath.Base(r.File)+": ") // the report has the file already
+		}
 		return
 	}
 	r.Holds = count(len(store.IDs()), "prompt")

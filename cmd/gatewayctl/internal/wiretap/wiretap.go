@@ -129,7 +129,7 @@ func (t *Tap) Flush() {
 // outcome is the text of an answer.
 func (t *Tap) outcome(x *exchange) string {
 	var b strings.Builder
-	took := x.took.Round(time.Millisecond)
+	took := x.took.Round(100 * time.Microsecond)
 	switch {
 	case x.err != nil:
 		fmt.Fprintf(&b, "← request %d failed after %s: %s\n", x.number, took, x.err)
