@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"golang.org/x/term"
 
 	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
 )
@@ -329,14 +331,40 @@ func TestErrorsDoNotEndAConversation(t *testing.T) {
 
 // TestTermination checks that SIGTERM at the prompt leaves a terminal as it was.
 func TestTermination(t *testing.T) {
+	before := terminalState(t, nil)
 	s, _, _ := conversation(t)
 	s.await("> ")
+	if raw := terminalState(t, s.keys); raw == before {
+		t.Errorf("the terminal is not in a mode of the program's: %s", raw)
+	}
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	if code := s.code(); code != 130 {
 		t.Errorf("exit code %d, want 130", code)
 	}
+	if after := terminalState(t, s.keys); after != before {
+		t.Errorf("the terminal is left in %s, was in %s", after, before)
+	}
+}
+
+// terminalState describes the mode of a terminal; nil is a fresh one.
+func terminalState(t *testing.T, f *os.File) string {
+	t.Helper()
+	if f == nil {
+		master, other, err := pty.Open()
+		if err != nil {
+			t.Skip("no pseudo terminals here: ", err)
+		}
+		defer master.Close()
+		defer other.Close()
+		f = master
+	}
+	state, err := term.GetState(int(f.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%+v", *state)
 }
 
 func TestInterruptedCommands(t *testing.T) {

@@ -135,12 +135,13 @@ func (c *Console) paint(terminal bool, style Style, text string) string {
 }
 
 // Safe replaces control characters but for tabs and line feeds: a model must not
-// be able to steer the terminal.
+// be able to steer the terminal. The ends of lines of other systems are those of
+// this one.
 func Safe(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && (unicode.IsControl(r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069') {
 			return unicode.ReplacementChar
 		}
 		return r
-	}, text)
+	}, strings.ReplaceAll(text, "\r\n", "\n"))
 }
