@@ -149,7 +149,7 @@ func TestPipesArePlain(t *testing.T) {
 	if err != nil {
 		t.Skip("no pseudo terminals here: ", err)
 	}
-	defer terminal.Close()
+	defer func() { _ = terminal.Close() }()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = other, &out, other
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -356,8 +356,8 @@ func terminalState(t *testing.T, f *os.File) string {
 		if err != nil {
 			t.Skip("no pseudo terminals here: ", err)
 		}
-		defer master.Close()
-		defer other.Close()
+		defer func() { _ = master.Close() }()
+		defer func() { _ = other.Close() }()
 		f = master
 	}
 	state, err := term.GetState(int(f.Fd()))

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -84,6 +85,7 @@ func TestSpinnerLeavesNothing(t *testing.T) {
 	c.ErrTerminal, c.moving = true, true
 	stop := c.Spin("asking\x1b[2J")
 	for !strings.Contains(read(t, errs), "asking") {
+		time.Sleep(time.Millisecond)
 	}
 	c.Say(Plain, "a remark\n")
 	stop()
