@@ -88,6 +88,8 @@ type Record struct {
 	// or one that another call had made, it is what that cost then: Meta says which
 	// it is.
 	Usage *Usage
+	// Billed is what is billed beside the tokens.
+	Billed Billed
 	// FirstChunk is the time to the first chunk of a stream; 0 for a whole
 	// answer.
 	FirstChunk time.Duration

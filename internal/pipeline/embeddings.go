@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/b650d4bf/gateway/internal/routing"
@@ -22,6 +23,7 @@ func (e *Engine) Embeddings(ctx context.Context, client, call *Settings, req *pr
 	}
 	rec.settled()
 	rec.vectors(out)
+	rec.record.Billed.Media = slices.ContainsFunc(req.Input.Items, func(it providers.EmbeddingItem) bool { return !it.IsText() && it.Tokens == nil })
 	out.Meta = rec.record.Meta
 	out.EncodingFormat = req.EncodingFormat
 	rec.end()
@@ -32,8 +34,8 @@ func (e *Engine) Embeddings(ctx context.Context, client, call *Settings, req *pr
 }
 
 func (e *Engine) embeddings(ctx context.Context, rec *recorder, client, call *Settings, req *providers.EmbeddingRequest) (*providers.EmbeddingResponse, error) {
-	if e.closed.Load() {
-		return nil, errClosed()
+	if err := e.allowed(rec); err != nil {
+		return nil, err
 	}
 	if err := req.Validate(); err != nil {
 		return nil, err
@@ -135,7 +137,7 @@ func (r *recorder) vectors(a *providers.EmbeddingResponse) {
 	r.warnings(a.Meta.Warnings)
 	r.record.ResponseModel = r.route.target.Model
 	if a.Usage != nil && (r.logger != nil || len(r.observers[0])+len(r.observers[1]) > 0) {
-		r.record.Usage = &providers.Usage{PromptTokens: a.Usage.PromptTokens, TotalTokens: a.Usage.TotalTokens}
+		r.record.Usage = &providers.Usage{PromptTokens: a.Usage.PromptTokens, TotalTokens: a.Usage.TotalTokens, Extra: a.Usage.Extra}
 	}
 	r.attempt(nil)
 }

@@ -65,7 +65,7 @@ func TestEmbeddingsAreRecordedAndProjected(t *testing.T) {
 				}
 				rec := w.last()
 				wantEqual(t, "embeddings", rec.Operation)
-				wantEqual(t, &providers.Usage{PromptTokens: 5, TotalTokens: 5}, rec.Usage)
+				wantEqual(t, &providers.Usage{PromptTokens: 5, TotalTokens: 5, Extra: providers.Extra(`{"billable_characters":9}`)}, rec.Usage)
 				wantEqual(t, "u-1", rec.Metadata["_user"])
 				wantEqual(t, rec.Meta, out.Meta)
 				wantEqual(t, 1, len(out.Meta.Attempts))

@@ -195,6 +195,9 @@ func (r *recorder) denied() []string {
 
 // guardedChat is chat between the guards of the client and the call.
 func (e *Engine) guardedChat(ctx context.Context, rec *recorder, client, call *Settings, req *providers.ChatCompletionRequest) (*providers.ChatCompletion, error) {
+	if err := e.allowed(rec); err != nil {
+		return nil, err
+	}
 	p := newPanel(rec, client, call)
 	if p == nil {
 		return e.chat(ctx, rec, client, call, req)
@@ -217,6 +220,9 @@ func (e *Engine) guardedChat(ctx context.Context, rec *recorder, client, call *S
 
 // guardedStream is openStream between the guards of the client and the call.
 func (e *Engine) guardedStream(ctx context.Context, rec *recorder, client, call *Settings, req *providers.ChatCompletionRequest) (opened, error) {
+	if err := e.allowed(rec); err != nil {
+		return opened{}, err
+	}
 	p := newPanel(rec, client, call)
 	if p == nil {
 		return e.openStream(ctx, rec, client, call, req)

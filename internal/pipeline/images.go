@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/b650d4bf/gateway/providers"
 )
@@ -15,6 +16,9 @@ func (e *Engine) Images(ctx context.Context, client, call *Settings, req *provid
 		encode: (*providers.ImageRequest).MarshalJSON, decode: decodeImages, rename: renameImages, ask: draw,
 		meta: func(a *providers.ImageResponse) *providers.Meta { return &a.Meta }, usage: imageTokens,
 		kept: &imageKind,
+		bill: func(b *providers.Billed, _ *providers.ImageRequest, a *providers.ImageResponse) {
+			b.Images, b.ImageSize = len(a.Data), a.Size
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -53,7 +57,21 @@ func imageTokens(a *providers.ImageResponse) *providers.Usage {
 	if a.Usage == nil {
 		return nil
 	}
-	return &providers.Usage{PromptTokens: a.Usage.InputTokens, CompletionTokens: a.Usage.OutputTokens, TotalTokens: a.Usage.TotalTokens}
+	u := &providers.Usage{
+		PromptTokens: a.Usage.InputTokens, CompletionTokens: a.Usage.OutputTokens, TotalTokens: a.Usage.TotalTokens, Extra: a.Usage.Extra,
+	}
+	u.PromptTokensDetails.Extra = drawnTokens(a.Usage.InputTokensDetails)
+	u.CompletionTokensDetails.Extra = drawnTokens(a.Usage.OutputTokensDetails)
+	return u
+}
+
+// drawnTokens are the tokens of images, as the details of a chat completion have
+// them.
+func drawnTokens(t *providers.ImageTokens) providers.Extra {
+	if t == nil || t.ImageTokens == 0 {
+		return nil
+	}
+	return providers.Extra(`{"image_tokens":` + strconv.FormatInt(t.ImageTokens, 10) + `}`)
 }
 
 // projectImages takes out what is not of the OpenAI schema.

@@ -59,8 +59,8 @@ func run[A any](ctx context.Context, e *Engine, t *task, do func(context.Context
 }
 
 func attempt[A any](ctx context.Context, e *Engine, t *task, rec *recorder, do func(context.Context, A, *providers.Target) (*providers.Meta, error)) (*providers.Meta, error) {
-	if e.closed.Load() {
-		return nil, errClosed()
+	if err := e.allowed(rec); err != nil {
+		return nil, err
 	}
 	if t.check != nil {
 		if err := t.check(); err != nil {
@@ -108,6 +108,9 @@ func (e *Engine) CountTokens(ctx context.Context, client, call *Settings, req *p
 }
 
 func (e *Engine) countTokens(ctx context.Context, rec *recorder, client, call *Settings, req *providers.ChatCompletionRequest) (*providers.TokenCount, error) {
+	if err := e.allowed(rec); err != nil {
+		return nil, err
+	}
 	plan, err := e.plan(client, call)
 	if err != nil {
 		return nil, err

@@ -137,7 +137,7 @@ func TestOperationsAreResolvedAndRecorded(t *testing.T) {
 				wantEqual(t, want, got)
 				made := providers.Call{ID: "id", Operation: op.name, Model: op.model, Metadata: map[string]string{"a": "b"}, Start: start}
 				wantEqual(t, []providers.Call{made}, w.starts)
-				wantEqual(t, []providers.Record{{Call: made, Meta: want, Duration: time.Second}}, w.records)
+				wantEqual(t, []providers.Record{{Call: made, Meta: want, Billed: providers.Billed{Region: "us"}, Duration: time.Second}}, w.records)
 				wantEqual(t, []string{op.asked}, p.got)
 				wantEqual(t, []string{"us", "ours", "vx", model}, []string{p.target.Region, p.target.ProjectID, p.target.Slug, p.target.Model})
 				wantEqual(t, "call 1", p.ctx.Value(mark("w")))

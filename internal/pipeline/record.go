@@ -30,6 +30,7 @@ type recorder struct {
 	spot      place     // of a call without a plan
 	waiting   *pending  // what the cache may keep of it
 	guards    *guardLog // nil when there are none
+	refused   error     // by an observer
 }
 
 // recorder returns a recorder as newRecorder does, one that was used before if there
@@ -144,13 +145,35 @@ func (r *recorder) start(ctx context.Context) context.Context {
 		}
 	}
 	r.ctx = ctx
+	r.admit()
 	return ctx
+}
+
+// admit asks the observers that can refuse the call, up to the first that does.
+func (r *recorder) admit() {
+	for _, list := range r.observers {
+		for _, o := range list {
+			if a, ok := o.(providers.Admitter); ok && r.refused == nil {
+				r.refused = a.Admit(r.ctx, r.record.Call)
+			}
+		}
+	}
+}
+
+// allowed reports why the call must not go on: the client is closed, or an observer
+// refused it.
+func (e *Engine) allowed(r *recorder) error {
+	if e.closed.Load() {
+		return errClosed()
+	}
+	return r.refused
 }
 
 // routed notes where the call goes.
 func (r *recorder) routed() {
 	t, m := &r.route.target, &r.record.Meta
 	m.Provider, m.Slug, m.Model = t.Provider, t.Slug, t.Model
+	r.record.Billed.Region = t.Region
 }
 
 // answer notes what came back, and lays the provider's warnings into the meta.
@@ -158,6 +181,10 @@ func (r *recorder) answer(c *providers.ChatCompletion) {
 	r.warnings(c.Meta.Warnings)
 	r.record.ResponseID, r.record.ResponseModel = c.ID, c.Model
 	r.usage(c.Usage)
+	r.record.Billed.AddAnswer(c.Extra)
+	for i := range c.Choices {
+		r.record.Billed.AddChoice(c.Choices[i].Extra)
+	}
 	if len(c.Choices) > 0 {
 		r.record.FinishReason = c.Choices[0].FinishReason
 	}
@@ -178,7 +205,9 @@ func (r *recorder) firstChunk(c *providers.ChatCompletionChunk) {
 // chunk notes what later chunks say.
 func (r *recorder) chunk(c *providers.ChatCompletionChunk) {
 	r.usage(c.Usage)
+	r.record.Billed.AddAnswer(c.Extra)
 	for i := range c.Choices {
+		r.record.Billed.AddChoice(c.Choices[i].Extra)
 		if f := c.Choices[i].FinishReason; f != "" && c.Choices[i].Index == 0 {
 			r.record.FinishReason = f
 			r.record.ResponseID, r.record.ResponseModel = c.ID, c.Model

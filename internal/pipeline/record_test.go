@@ -49,7 +49,7 @@ func TestRecordOfAWholeAnswer(t *testing.T) {
 		wantEqual(t, []providers.Call{made}, w.starts)
 		wantEqual(t, []providers.Record{{
 			Call: made, Meta: meta, ResponseID: "i", ResponseModel: "m", FinishReason: "stop",
-			Usage: richUsage(), Duration: 2 * time.Second,
+			Usage: richUsage(), Billed: providers.Billed{Region: "r"}, Duration: 2 * time.Second,
 		}}, w.records)
 		wantEqual(t, meta, out.Meta)
 	})

@@ -15,6 +15,9 @@ func (e *Engine) Rerank(ctx context.Context, client, call *Settings, req *provid
 		encode: (*providers.RerankRequest).MarshalJSON, decode: decodeRerank, rename: renameRerank, ask: rerank,
 		meta: func(a *providers.RerankResponse) *providers.Meta { return &a.Meta }, usage: noTokens,
 		kept: &rerankKind,
+		bill: func(b *providers.Billed, req *providers.RerankRequest, _ *providers.RerankResponse) {
+			b.Documents = len(req.Documents)
+		},
 	})
 	if err != nil {
 		return nil, err

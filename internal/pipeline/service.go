@@ -23,6 +23,7 @@ type service[Q, T any] struct {
 	meta      func(T) *providers.Meta
 	usage     func(T) *providers.Usage // nil when the answer tells none
 	kept      *kind[Q, T]              // how answers are kept; nil keeps none
+	bill      func(b *providers.Billed, req Q, answer T)
 }
 
 // serve runs a call as record(resolve(ask)), through the plan where there is one.
@@ -41,6 +42,7 @@ func serve[Q, T any](ctx context.Context, e *Engine, client, call *Settings, s *
 	rec.warnings(meta.Warnings)
 	rec.record.ResponseModel = rec.route.target.Model
 	rec.usage(s.usage(out))
+	s.bill(&rec.record.Billed, s.req, out)
 	rec.attempt(nil)
 	*meta = rec.record.Meta
 	rec.end()
@@ -48,8 +50,8 @@ func serve[Q, T any](ctx context.Context, e *Engine, client, call *Settings, s *
 }
 
 func asked[Q, T any](ctx context.Context, e *Engine, rec *recorder, client, call *Settings, s *service[Q, T]) (out T, err error) {
-	if e.closed.Load() {
-		return out, errClosed()
+	if err := e.allowed(rec); err != nil {
+		return out, err
 	}
 	if err := s.check(); err != nil {
 		return out, err

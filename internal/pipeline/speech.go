@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/b650d4bf/gateway/internal/routing"
 	"github.com/b650d4bf/gateway/providers"
@@ -19,12 +20,18 @@ func (e *Engine) Speech(ctx context.Context, client, call *Settings, req *provid
 		encode: (*providers.SpeechRequest).MarshalJSON, decode: decodeSpeech, rename: renameSpeech, ask: speak,
 		meta:  func(a *providers.SpeechResponse) *providers.Meta { return &a.Meta },
 		usage: func(a *providers.SpeechResponse) *providers.Usage { return a.Usage },
+		bill: func(b *providers.Billed, req *providers.SpeechRequest, _ *providers.SpeechResponse) {
+			b.Characters = spokenCharacters(req)
+		},
 	})
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
+
+// spokenCharacters counts what is spoken.
+func spokenCharacters(req *providers.SpeechRequest) int { return utf8.RuneCountInString(req.Input) }
 
 func decodeSpeech(data []byte) (*providers.SpeechRequest, string, error) {
 	req := new(providers.SpeechRequest)
@@ -89,13 +96,14 @@ func (e *Engine) SpeechStream(ctx context.Context, client, call *Settings, req *
 	rec.record.ResponseModel = rec.route.target.Model
 	rec.warnings(append(o.warned, o.first.Warnings...))
 	rec.usage(o.first.Usage)
+	rec.record.Billed.Characters = spokenCharacters(req)
 	rec.attempt(nil)
 	return &SpeechStream{reader: o.reader, rec: rec, lease: o.lease, kind: o.first.ContentType, rest: o.first.Data}, nil
 }
 
 func (e *Engine) openSpeech(ctx context.Context, rec *recorder, client, call *Settings, req *providers.SpeechRequest) (spoken, error) {
-	if e.closed.Load() {
-		return spoken{}, errClosed()
+	if err := e.allowed(rec); err != nil {
+		return spoken{}, err
 	}
 	if err := req.Validate(); err != nil {
 		return spoken{}, err
