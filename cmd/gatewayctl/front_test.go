@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -147,6 +149,41 @@ func TestLogsFollowed(t *testing.T) {
 		if n := strings.Count(out.String(), "  "+id+"  "); n != 1 {
 			t.Errorf("%s is shown %d times:\n%s", id, n, out.String())
 		}
+	}
+}
+
+// TestLogsOfAGrowingFile has the rest of a line come later.
+func TestLogsOfAGrowingFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "logs.jsonl")
+	write(t, path, `{"id":"r1","operation":"chat"}`+"\n"+`{"id":"r2",`)
+	cmd := command(t, dir, nil, "logs", "--file", "logs.jsonl", "--follow", "id[prefix]=r")
+	out := &lockedBuffer{}
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	for _, step := range []struct{ shown, adds string }{
+		{"  r1  ", `"operation":"chat"}` + "\n"}, {"  r2  ", "no record\n" + `{"id":"x3"}` + "\n" + `{"id":"r4"}` + "\n"}, {"  r4  ", ""},
+	} {
+		for deadline := time.Now().Add(30 * time.Second); !strings.Contains(out.String(), step.shown); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%q is not in %q", step.shown, out.String())
+			}
+		}
+		if _, err := f.WriteString(step.adds); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	if got := out.String(); strings.Contains(got, "x3") || !strings.Contains(got, "line 3 is no record") || strings.Count(got, "is no record") != 1 {
+		t.Errorf("%s", got)
 	}
 }
 

@@ -99,6 +99,7 @@ var varying = []struct {
 	with    string
 }{
 	{regexp.MustCompile(`\b\d+(\.\d+)?(µs|ms|s)\b`), "TIME"},
+	{regexp.MustCompile(`\$0\.0\d+`), "COST"},
 	{regexp.MustCompile(`"(createTime)": "[^"]*"`), `"$1": "TIME"`},
 	{regexp.MustCompile(`"(responseId|id)": "([\w-]{16,}|chatcmpl-\d+)"`), `"$1": "ID"`},
 	{regexp.MustCompile(`"id":"[^"]*"`), `"id":"ID"`},

@@ -380,16 +380,16 @@ func TestInterruptedCommands(t *testing.T) {
 			dir := t.TempDir()
 			write(t, filepath.Join(dir, "logs.jsonl"), `{"id":"r1","operation":"chat"}`+"\n")
 			cmd := command(t, dir, nil, args...)
-			var out, errs bytes.Buffer
-			cmd.Stdout, cmd.Stderr = &out, &errs
+			out, errs := &lockedBuffer{}, &lockedBuffer{}
+			cmd.Stdout, cmd.Stderr = out, errs
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
 			for args[0] != "logs" && len(srv.Requests()) == 0 {
 				time.Sleep(5 * time.Millisecond)
 			}
-			if args[0] == "logs" {
-				time.Sleep(300 * time.Millisecond) // nothing else tells that it waits
+			for args[0] == "logs" && !strings.Contains(out.String(), "r1") {
+				time.Sleep(5 * time.Millisecond)
 			}
 			if err := cmd.Process.Signal(os.Interrupt); err != nil {
 				t.Fatal(err)

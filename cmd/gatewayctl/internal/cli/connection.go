@@ -83,8 +83,9 @@ func files(cmd *cobra.Command, names ...string) {
 // link is a client, and the tap on its line.
 type link struct {
 	*gateway.Client
-	tap  *wiretap.Tap // nil without --explain and --dry-run
-	stop func()
+	tap   *wiretap.Tap // nil without --explain and --dry-run
+	meter *meter
+	stop  func()
 }
 
 // Close ends the client and what stands for the platform.
@@ -100,7 +101,7 @@ func (a *app) connect(ctx context.Context) (context.Context, *link, error) {
 	if c.explain != "" && c.explain != explainRequests && c.explain != explainFull {
 		return nil, nil, usage("--explain takes nothing, requests or full")
 	}
-	l := &link{stop: func() {}}
+	l := &link{meter: &meter{}, stop: func() {}}
 	opts, err := a.options()
 	if err != nil {
 		return nil, nil, err
@@ -117,7 +118,7 @@ func (a *app) connect(ctx context.Context) (context.Context, *link, error) {
 	if base != nil {
 		opts = append(opts, gateway.WithHTTPClient(&http.Client{Transport: base}))
 	}
-	if l.Client, err = gateway.New(opts...); err != nil {
+	if l.Client, err = gateway.New(append(opts, gateway.WithObserver(l.meter))...); err != nil {
 		l.stop()
 		return nil, nil, err
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -137,58 +138,91 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // tailFile reads a file, and goes on where it grows.
 func (a *app) tailFile(ctx context.Context, t *tailing, conditions []string) error {
-	var all []condition
+	f := &follower{app: a, tailing: t, in: &growing{ctx: ctx, file: a.console.In}}
 	for _, text := range conditions {
 		c, err := readCondition(text)
 		if err != nil {
 			return err
 		}
-		all = append(all, c)
+		f.all = append(f.all, c)
 	}
-	in := a.console.In
 	if t.file != "-" {
-		f, err := os.Open(t.file)
+		file, err := os.Open(t.file)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = f.Close() }() // it was only read
-		in = f
+		defer func() { _ = file.Close() }() // it was only read
+		f.in.file = file
 	}
-	g := &growing{ctx: ctx, file: in}
-	reader := bufio.NewReader(g)
-	var last []*logs.Record
-	for n := 1; ; n++ {
+	return f.run(ctx)
+}
+
+// follower reads a file line by line: the last records up to its end, and then, to
+// follow it, each as it comes.
+type follower struct {
+	app *app
+	*tailing
+	in    *growing
+	all   []condition
+	last  []*logs.Record
+	lines int
+}
+
+func (f *follower) run(ctx context.Context) error {
+	reader := bufio.NewReader(f.in)
+	for {
 		line, err := reader.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		r, bad := decodeLine(line)
-		switch {
-		case bad != nil:
-			a.console.Say(console.Yellow, "%s: line %d is no record: %s\n", t.file, n, bad)
-		case r != nil && matchesAll(r, all) && g.follow:
-			if err := a.showRecord(r, t.json); err != nil {
+		if err == nil {
+			if err := f.line(line); err != nil {
 				return err
 			}
-		case r != nil && matchesAll(r, all):
-			if last = append(last, r); len(last) > t.limit {
-				last = last[1:]
-			}
-		}
-		if err == nil {
 			continue
 		}
-		for _, r := range last {
-			if err := a.showRecord(r, t.json); err != nil {
-				return err
-			}
+		if !errors.Is(err, io.EOF) {
+			return err
 		}
-		if last = nil; !t.follow || g.follow {
+		if !f.follow {
+			return errors.Join(f.line(line), f.flush())
+		}
+		if err := f.flush(); err != nil {
+			return err
+		}
+		f.in.follow = true
+		// A line that is still written has its beginning here.
+		reader.Reset(io.MultiReader(bytes.NewReader(line), f.in))
+		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		g.follow = true
-		reader.Reset(g)
 	}
+}
+
+// line takes one line of the file.
+func (f *follower) line(line []byte) error {
+	f.lines++
+	r, err := decodeLine(line)
+	switch {
+	case err != nil:
+		f.app.console.Say(console.Yellow, "%s: line %d is no record: %s\n", f.file, f.lines, err)
+	case r == nil || !matchesAll(r, f.all):
+	case f.in.follow:
+		return f.app.showRecord(r, f.json)
+	default:
+		if f.last = append(f.last, r); len(f.last) > f.limit {
+			f.last = f.last[1:]
+		}
+	}
+	return nil
+}
+
+// flush shows the last records.
+func (f *follower) flush() error {
+	for _, r := range f.last {
+		if err := f.app.showRecord(r, f.json); err != nil {
+			return err
+		}
+	}
+	f.last = nil
+	return nil
 }
 
 // growing is a file whose end is not the end once follow is set.

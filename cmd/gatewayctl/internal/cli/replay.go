@@ -140,6 +140,9 @@ func (a *app) replay(ctx context.Context, r *replaying) error {
 			return err
 		}
 		a.remark(&t.answer.Meta)
+		if old.answer == nil && record.Error == nil {
+			a.console.Say(console.Yellow, "warning: the record has no whole answer to compare with\n")
+		}
 		return a.compare(r, old, t)
 	})
 }
@@ -264,6 +267,11 @@ func numbers(old *recorded, t *turn) string {
 	row("completion tokens", number(before.Completion), number(after.CompletionTokens))
 	row("thinking tokens", number(before.Reasoning), number(after.CompletionTokensDetails.ReasoningTokens))
 	row("cached tokens", number(before.Cached), number(after.PromptTokensDetails.CachedTokens))
+	if r.Cost != nil {
+		row("cost", "$"+r.Cost.String(), t.cost)
+	} else {
+		row("cost", "", t.cost)
+	}
 	row("first chunk", span(time.Duration(r.FirstChunk)), span(t.first))
 	row("duration", span(time.Duration(r.Duration)), span(t.total))
 	_ = w.Flush() // likewise

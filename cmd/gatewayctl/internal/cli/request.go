@@ -272,15 +272,26 @@ func where(data []byte, err error) error {
 	return fmt.Errorf("line %d, column %d: %w", bytes.Count(before, []byte("\n"))+1, len(before)-bytes.LastIndexByte(before, '\n'), err)
 }
 
-// promptOf joins the arguments; "-" is the standard input. It is empty when there
-// is nothing to read.
+// promptOf joins the arguments with spaces; "-" is the standard input, which other
+// arguments stand apart from. It is empty when there is nothing to read.
 func (a *app) promptOf(args []string) (string, error) {
 	if len(args) == 0 && a.console.InTerminal {
 		return "", nil
 	}
-	if len(args) == 1 && args[0] == "-" || len(args) == 0 {
-		data, err := limitRead(a.console.In, maxFile)
-		return strings.TrimRight(string(data), "\r\n"), err
+	i := slices.Index(args, "-")
+	if i < 0 && len(args) > 0 {
+		return strings.Join(args, " "), nil
 	}
-	return strings.Join(args, " "), nil
+	data, err := limitRead(a.console.In, maxFile)
+	if err != nil {
+		return "", fmt.Errorf("the standard input: %w", err)
+	}
+	var parts []string
+	text := strings.TrimRight(string(data), "\r\n")
+	for _, part := range []string{strings.Join(args[:max(i, 0)], " "), text, strings.Join(args[min(i+1, len(args)):], " ")} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, "\n\n"), nil
 }

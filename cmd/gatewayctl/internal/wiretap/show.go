@@ -126,8 +126,9 @@ func events(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// longRun is what only base64 and its like have: text has spaces.
-var longRun = regexp.MustCompile(`[A-Za-z0-9+/_-]{120,}={0,2}`)
+// The length from which a run of base64 is shortened, which no word of a text has,
+// and what of it is left.
+const longRun, shownRun = 120, 24
 
 // signed are the parameters of URLs in a body that give access to what the URL
 // names.
@@ -135,8 +136,26 @@ var signed = regexp.MustCompile(`(?i)([?&](?:x-goog-signature|x-amz-signature|x-
 
 // shorten keeps the beginning of long base64, and takes signatures out of URLs.
 func shorten(text string) string {
-	text = signed.ReplaceAllString(text, "${1}"+redacted)
-	return longRun.ReplaceAllStringFunc(text, func(run string) string {
-		return fmt.Sprintf("%s… [%d characters]", run[:24], len(run))
-	})
+	var b strings.Builder
+	start := 0
+	for start < len(text) {
+		end := start
+		for end < len(text) && isBase64(text[end]) {
+			end++
+		}
+		switch run := text[start:end]; {
+		case len(run) >= longRun:
+			fmt.Fprintf(&b, "%s… [%d characters]", run[:shownRun], len(run))
+		default:
+			b.WriteString(run)
+		}
+		for start = end; start < len(text) && !isBase64(text[start]); start++ {
+			b.WriteByte(text[start])
+		}
+	}
+	return signed.ReplaceAllString(b.String(), "${1}"+redacted)
+}
+
+func isBase64(c byte) bool {
+	return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '-' || c == '_' || c == '='
 }
