@@ -1,0 +1,357 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/b650d4bf/gateway/cmd/gatewayctl/internal/console"
+	"github.com/b650d4bf/gateway/logs"
+)
+
+// followEvery is the time between two looks for new records.
+const followEvery = 500 * time.Millisecond
+
+const logsLong = `Shows the records of a running front, or of a JSONL file, the newest last.
+
+Conditions are FIELD=VALUE, with several values between commas, or
+FIELD[OP]=VALUE with eq, ne, lt, lte, gt, gte, in, nin, prefix or missing.
+Fields are those of the log, such as model, error_code, failed, duration_ms,
+cost_usd and metadata.KEY. Of a front, from=, to= and q= count too.`
+
+const logsExample = `  gatewayctl logs --url http://localhost:8080 --follow
+  gatewayctl logs failed=true 'duration_ms[gte]=2000'
+  gatewayctl logs --file logs.jsonl --json metadata.team=search | jq .tokens`
+
+// tailing is the flags of logs.
+type tailing struct {
+	source
+	limit        int
+	follow, json bool
+}
+
+func (a *app) logsCommand() *cobra.Command {
+	t := &tailing{}
+	cmd := &cobra.Command{
+		Use: "logs [flags] [CONDITION...]", Short: "Show the calls of a log", Long: logsLong, Example: logsExample,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.place(&t.source); err != nil {
+				return err
+			}
+			if t.limit < 1 || t.limit > logs.MaxLimit {
+				return usage("--limit is between 1 and " + strconv.Itoa(logs.MaxLimit))
+			}
+			return interruptible(cmd.Context(), func(ctx context.Context) error {
+				switch {
+				case t.file != "":
+					return a.tailFile(ctx, t, args)
+				case t.url != "":
+					return a.tailFront(ctx, t, args)
+				}
+				return usage("name the log: --url of a running front, or --file")
+			})
+		},
+	}
+	a.sourceFlags(cmd, &t.source)
+	cmd.Flags().IntVarP(&t.limit, "limit", "n", 20, "how many records")
+	cmd.Flags().BoolVarP(&t.follow, "follow", "f", false, "go on with those that come")
+	cmd.Flags().BoolVar(&t.json, "json", false, "records as JSON, one a line")
+	return cmd
+}
+
+// tailFront asks a front, and again for what is newer.
+func (a *app) tailFront(ctx context.Context, t *tailing, conditions []string) error {
+	query := url.Values{}
+	for _, c := range conditions {
+		name, value, ok := strings.Cut(c, "=")
+		if !ok {
+			return usage("a condition is FIELD=VALUE or FIELD[OP]=VALUE, not " + c)
+		}
+		query.Add(name, value)
+	}
+	query.Set("limit", strconv.Itoa(t.limit))
+	shown := map[string]bool{}
+	for {
+		var page logs.Page
+		if err := t.fetch(ctx, "/v1/logs?"+query.Encode(), &page); err != nil {
+			return err
+		}
+		slices.Reverse(page.Records)
+		seen := map[string]bool{}
+		for i := range page.Records {
+			r := &page.Records[i]
+			if seen[r.ID] = true; shown[r.ID] {
+				continue
+			}
+			if err := a.showRecord(r, t.json); err != nil {
+				return err
+			}
+		}
+		if !t.follow {
+			return nil
+		}
+		if len(page.Records) > 0 {
+			// A call that began earlier may end later: a minute back is asked for again.
+			query.Set("from", page.Records[len(page.Records)-1].Time.Add(-time.Minute).Format(time.RFC3339Nano))
+			query.Set("limit", strconv.Itoa(logs.MaxLimit))
+			shown = merged(shown, seen)
+		}
+		if err := sleep(ctx, 4*followEvery); err != nil {
+			return err
+		}
+	}
+}
+
+// merged keeps the ids of the last pages.
+func merged(old, now map[string]bool) map[string]bool {
+	if len(old) > 4*logs.MaxLimit {
+		old = map[string]bool{}
+	}
+	for id := range now {
+		old[id] = true
+	}
+	return old
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// tailFile reads a file, and goes on where it grows.
+func (a *app) tailFile(ctx context.Context, t *tailing, conditions []string) error {
+	f := &follower{app: a, tailing: t, in: &growing{ctx: ctx, file: a.console.In}}
+	for _, text := range conditions {
+		c, err := readCondition(text)
+		if err != nil {
+			return err
+		}
+		f.all = append(f.all, c)
+	}
+	if t.file != "-" {
+		file, err := os.Open(t.file)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = file.Close() }() // it was only read
+		f.in.file = file
+	}
+	return f.run(ctx)
+}
+
+// follower reads a file line by line: the last records up to its end, and then, to
+// follow it, each as it comes.
+type follower struct {
+	app *app
+	*tailing
+	in    *growing
+	all   []condition
+	last  []*logs.Record
+	lines int
+}
+
+func (f *follower) run(ctx context.Context) error {
+	reader := bufio.NewReader(f.in)
+	for {
+		line, err := reader.ReadBytes('\n')
+		if err == nil {
+			if err := f.line(line); err != nil {
+				return err
+			}
+			continue
+		}
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+		if !f.follow {
+			return errors.Join(f.line(line), f.flush())
+		}
+		if err := f.flush(); err != nil {
+			return err
+		}
+		f.in.follow = true
+		// A line that is still written has its beginning here.
+		reader.Reset(io.MultiReader(bytes.NewReader(line), f.in))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+// line takes one line of the file.
+func (f *follower) line(line []byte) error {
+	f.lines++
+	r, err := decodeLine(line)
+	switch {
+	case err != nil:
+		f.app.console.Say(console.Yellow, "%s: line %d is no record: %s\n", f.file, f.lines, err)
+	case r == nil || !matchesAll(r, f.all):
+	case f.in.follow:
+		return f.app.showRecord(r, f.json)
+	default:
+		if f.last = append(f.last, r); len(f.last) > f.limit {
+			f.last = f.last[1:]
+		}
+	}
+	return nil
+}
+
+// flush shows the last records.
+func (f *follower) flush() error {
+	for _, r := range f.last {
+		if err := f.app.showRecord(r, f.json); err != nil {
+			return err
+		}
+	}
+	f.last = nil
+	return nil
+}
+
+// growing is a file whose end is not the end once follow is set.
+type growing struct {
+	ctx    context.Context
+	file   *os.File
+	follow bool
+}
+
+func (g *growing) Read(p []byte) (int, error) {
+	for {
+		n, err := g.file.Read(p)
+		if n > 0 || err != nil && !errors.Is(err, io.EOF) || !g.follow {
+			return n, err
+		}
+		if err := sleep(g.ctx, followEvery); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// condition is one condition on a record.
+type condition struct {
+	field  logs.Field
+	op     logs.Op
+	values []string
+}
+
+// readCondition reads FIELD=VALUE or FIELD[OP]=VALUE.
+func readCondition(text string) (condition, error) {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok {
+		return condition{}, usage("a condition is FIELD=VALUE or FIELD[OP]=VALUE, not " + text)
+	}
+	c := condition{op: logs.In, values: strings.Split(value, ",")}
+	if base, rest, ok := strings.Cut(name, "["); ok {
+		name, c.op = base, logs.Op(strings.TrimSuffix(rest, "]"))
+		if c.op != logs.In && c.op != logs.NotIn {
+			c.values = []string{value}
+		}
+	}
+	if c.field, ok = logs.FieldOf(name); !ok {
+		return condition{}, usage("there is no field " + name + " in a log")
+	}
+	if !slices.Contains([]logs.Op{logs.Eq, logs.Ne, logs.Lt, logs.Lte, logs.Gt, logs.Gte, logs.In, logs.NotIn, logs.Prefix, logs.Missing}, c.op) {
+		return condition{}, usage("there is no comparison [" + string(c.op) + "]: eq, ne, lt, lte, gt, gte, in, nin, prefix, missing")
+	}
+	if c.field.Kind == logs.Number && c.op != logs.Missing {
+		for _, v := range c.values {
+			if _, err := strconv.ParseFloat(v, 64); err != nil {
+				return condition{}, usage(name + " is a number")
+			}
+		}
+	}
+	return c, nil
+}
+
+func matchesAll(r *logs.Record, all []condition) bool {
+	return !slices.ContainsFunc(all, func(c condition) bool { return !c.matches(r) })
+}
+
+// matches reports whether the condition holds of the record. A field without a
+// value is equal to nothing.
+func (c *condition) matches(r *logs.Record) bool {
+	v, has := c.field.Of(r)
+	switch c.op {
+	case logs.Missing:
+		return (c.values[0] == "true") != has
+	case logs.Ne, logs.NotIn:
+		return !has || !slices.ContainsFunc(c.values, func(s string) bool { return c.order(v, s) == 0 })
+	}
+	if !has {
+		return false
+	}
+	first := c.order(v, c.values[0])
+	switch c.op {
+	case logs.Lt:
+		return first < 0
+	case logs.Lte:
+		return first <= 0
+	case logs.Gt:
+		return first > 0
+	case logs.Gte:
+		return first >= 0
+	case logs.Prefix:
+		return strings.HasPrefix(v.Text, c.values[0])
+	}
+	return slices.ContainsFunc(c.values, func(s string) bool { return c.order(v, s) == 0 })
+}
+
+// order compares a value of the field with a text, which was checked to be one.
+func (c *condition) order(v logs.Value, text string) int {
+	if c.field.Kind != logs.Number {
+		return strings.Compare(v.Text, text)
+	}
+	f, _ := strconv.ParseFloat(text, 64)
+	switch {
+	case v.Num < f:
+		return -1
+	case v.Num > f:
+		return 1
+	}
+	return 0
+}
+
+// showRecord writes a record, as JSON or in a line for people.
+func (a *app) showRecord(r *logs.Record, asJSON bool) error {
+	if asJSON {
+		data, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		return a.console.Out(string(data) + "\n")
+	}
+	parts := []string{r.Time.Format("2006-01-02T15:04:05.000Z07:00"), r.ID, r.Operation, r.RequestedModel}
+	style := console.Plain
+	if r.Tokens != nil {
+		parts = append(parts, fmt.Sprintf("%d+%d tokens", r.Tokens.Prompt, r.Tokens.Completion))
+	}
+	if r.Cost != nil {
+		parts = append(parts, "$"+r.Cost.String())
+	}
+	parts = append(parts, short(time.Duration(r.Duration)))
+	if strings.HasPrefix(r.CacheStatus, "Cache Hit") || strings.HasPrefix(r.CacheStatus, "Cache Semantic") {
+		parts = append(parts, strings.ToLower(r.CacheStatus))
+	}
+	if r.Error != nil {
+		style = console.Red
+		parts = append(parts, r.Error.Code+": "+r.Error.Message)
+	}
+	return a.console.OutStyled(style, strings.Join(parts, "  ")+"\n")
+}
