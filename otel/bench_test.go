@@ -38,11 +38,11 @@ func (drop) Shutdown(context.Context) error                             { return
 
 // BenchmarkChat shows what an observer adds to a call.
 func BenchmarkChat(b *testing.B) {
-	real := gatewayotel.Options{
+	sdk := gatewayotel.Options{
 		TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithSyncer(drop{})),
 		MeterProvider:  metric.NewMeterProvider(metric.WithReader(metric.NewManualReader())),
 	}
-	content := real
+	content := sdk
 	content.Content = true
 	for _, bb := range []struct {
 		name string
@@ -50,7 +50,7 @@ func BenchmarkChat(b *testing.B) {
 	}{
 		{"without", nil},
 		{"noop", &gatewayotel.Options{TracerProvider: tracenoop.NewTracerProvider(), MeterProvider: metricnoop.NewMeterProvider()}},
-		{"sdk", &real},
+		{"sdk", &sdk},
 		{"sdk and content", &content},
 	} {
 		b.Run(bb.name, func(b *testing.B) {

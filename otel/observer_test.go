@@ -299,3 +299,30 @@ func TestRecordsOfOthersAreLeftAlone(t *testing.T) {
 		t.Error("something was made of nothing")
 	}
 }
+
+func TestSpansEndWhenTheirCallsDid(t *testing.T) {
+	s := newSetup(t, gatewayotel.Options{})
+	s.end(t, gatewayotel.Options{}, providers.Record{Call: providers.Call{Operation: "chat", Model: "m"}, Duration: time.Hour})
+	span := s.spans.GetSpans()[0]
+	if got := span.EndTime.Sub(span.StartTime); got != time.Hour {
+		t.Errorf("the span took %v", got)
+	}
+}
+
+func TestContentIsWantedOnlyWhenAskedFor(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		s := newSetup(t, gatewayotel.Options{})
+		o, err := gatewayotel.New(gatewayotel.Options{TracerProvider: s.tracers, MeterProvider: s.meters, Content: asked})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := providers.Call{Operation: "chat"}
+		if got := o.WantsContent(o.CallStart(t.Context(), c), c); got != asked {
+			t.Errorf("asked %v, wanted %v", asked, got)
+		}
+		c.Operation = "embeddings"
+		if o.WantsContent(o.CallStart(t.Context(), c), c) {
+			t.Error("the content of embeddings is wanted")
+		}
+	}
+}
