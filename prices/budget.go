@@ -319,9 +319,9 @@ func (b *Budget) CallEnd(ctx context.Context, r providers.Record) {
 		return
 	}
 	h, _ := ctx.Value(holding{b}).(*hold)
-	c := b.table.cost(&r, false)
-	hit := r.Meta.CacheStatus.IsHit() || r.Meta.Cache.Shared
-	spent, unknown := c.Total, !c.Known && !hit
+	var c Cost
+	b.table.cost(&r, &c, false)
+	spent, unknown := c.Total, !c.Known && !hit(&r)
 	if unknown {
 		spent = b.opts.Unknown
 	}
