@@ -109,7 +109,7 @@ const (
 )
 
 // Rolling counts what was spent in the last d. It is counted in sixtieths of d: an
-// amount leaves the window up to a sixtieth late.
+// amount leaves the window up to a sixtieth early.
 func Rolling(d time.Duration) Window { return Window(d) }
 
 // OtherValues stands for the values beyond [BudgetOptions.MaxValues].

@@ -140,6 +140,17 @@ func TestARollingWindowForgetsByAndBy(t *testing.T) {
 	})
 }
 
+func TestARollingWindowIsAsLongAsItSays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := budget(t, prices.BudgetOptions{Limits: []prices.Limit{{Name: "h", By: prices.ByAll, Window: prices.Rolling(time.Hour), Amount: prices.Dollar}}})
+		_ = caller{}.spend(b, 1)
+		time.Sleep(time.Hour - time.Nanosecond)
+		spent(t, b, "h", "", prices.Dollar)
+		time.Sleep(time.Nanosecond)
+		spent(t, b, "h", "", 0)
+	})
+}
+
 // at0 is what left the window with its own tenth minute.
 func at0(i int) prices.Amount {
 	if i == 6 {
@@ -423,6 +434,7 @@ func TestASnapshotThatIsNone(t *testing.T) {
 		}
 	}
 	for _, data := range []string{
+		`{"version":1,"accounts":[{"limit":"d","window":-2,"from":"` + time.Now().UTC().Format(time.RFC3339) + `","spent_nano":5}]}`,
 		`{"version":1,"accounts":[]}`, `{"version":1,"accounts":[{"limit":"gone","window":-1,"from":"2000-01-01T00:00:00Z","spent_nano":5}]}`,
 		`{"version":1,"accounts":[{"limit":"d","window":-1,"from":"2000-01-01T00:00:00Z","spent_nano":5}]}`,
 	} {
