@@ -109,7 +109,7 @@ const (
 )
 
 // Rolling counts what was spent in the last d. It is counted in sixtieths of d: an
-// amount leaves the window up to a sixtieth late.
+// amount leaves the window up to a sixtieth early.
 func Rolling(d time.Duration) Window { return Window(d) }
 
 // OtherValues stands for the values beyond [BudgetOptions.MaxValues].
@@ -319,9 +319,9 @@ func (b *Budget) CallEnd(ctx context.Context, r providers.Record) {
 		return
 	}
 	h, _ := ctx.Value(holding{b}).(*hold)
-	c := b.table.cost(&r, false)
-	hit := r.Meta.CacheStatus.IsHit() || r.Meta.Cache.Shared
-	spent, unknown := c.Total, !c.Known && !hit
+	var c Cost
+	b.table.cost(&r, &c, false)
+	spent, unknown := c.Total, !c.Known && !hit(&r)
 	if unknown {
 		spent = b.opts.Unknown
 	}

@@ -3,6 +3,7 @@ package prices
 import (
 	"errors"
 	"math/bits"
+	"net/http"
 	"strings"
 
 	"github.com/b650d4bf/gateway/providers"
@@ -60,21 +61,30 @@ const (
 // Record returns what a call cost and what it saved, as a log keeps them: nil when
 // that is not known or, for saved, when the answer was not from the response cache.
 func (t *Table) Record(r *providers.Record) (cost, saved *Amount) {
-	c := t.cost(r, false)
+	var c Cost
+	t.cost(r, &c, false)
 	switch {
-	case r.Meta.CacheStatus.IsHit() || r.Meta.Cache.Shared:
+	case hit(r):
 		if c.Known {
-			saved = &c.Saved
+			saved = new(c.Saved)
 		}
 		return new(Amount), saved
 	case c.Known:
-		return &c.Total, nil
+		return new(c.Total), nil
 	}
 	return nil, nil
 }
 
+// hit reports whether no request was made for the call, since the answer was there or
+// on its way.
+func hit(r *providers.Record) bool { return r.Meta.CacheStatus.IsHit() || r.Meta.Cache.Shared }
+
 // Cost returns what a call cost, in parts.
-func (t *Table) Cost(r *providers.Record) Cost { return *t.cost(r, true) }
+func (t *Table) Cost(r *providers.Record) Cost {
+	var c Cost
+	t.cost(r, &c, true)
+	return c
+}
 
 // Price returns what a use costs, in parts.
 func (t *Table) Price(u *Use) Cost {
@@ -83,11 +93,10 @@ func (t *Table) Price(u *Use) Cost {
 	return c
 }
 
-func (t *Table) cost(r *providers.Record, parts bool) *Cost {
-	c := new(Cost)
+// cost reckons a record.
+func (t *Table) cost(r *providers.Record, c *Cost, parts bool) {
 	u := useOf(r)
-	hit := r.Meta.CacheStatus.IsHit() || r.Meta.Cache.Shared
-	if !hit {
+	if !hit(r) {
 		c.Uncounted = uncounted(r)
 	}
 	switch {
@@ -103,10 +112,9 @@ func (t *Table) cost(r *providers.Record, parts bool) *Cost {
 		t.price(&u, c, parts)
 		c.AtLeast = c.Known && r.Stream && r.Err != nil && !errors.Is(r.Err, providers.ErrGuardDenied)
 	}
-	if hit {
+	if hit(r) {
 		c.Saved, c.Total = c.Total, 0
 	}
-	return c
 }
 
 // free reports whether an operation asks no model.
@@ -136,7 +144,7 @@ func uncounted(r *providers.Record) int {
 	}
 	for i := range list {
 		a := &list[i]
-		if a.Skipped == "" && a.Code != "" && (a.StatusCode == 0 || a.StatusCode == 200 || a.StatusCode >= 500) {
+		if a.Skipped == "" && a.Code != "" && (a.StatusCode == 0 || a.StatusCode == http.StatusOK || a.StatusCode >= 500) {
 			n++
 		}
 	}

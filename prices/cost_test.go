@@ -185,7 +185,7 @@ func TestNamesFindTheirRow(t *testing.T) {
 		"gemini-2.5-flash": "gemini-2.5-flash", "google.gemini-2.5-flash-001": "gemini-2.5-flash", "publishers/google/models/gemini-2.5-flash@default": "gemini-2.5-flash",
 		"gemini-2.5-flash-preview-09-2025": "gemini-2.5-flash", "gemini-2.5-flash-preview-05-20": "gemini-2.5-flash", "models/gemini-2.5-flash": "gemini-2.5-flash",
 		"gemini-2.5-flash-latest": "gemini-2.5-flash", "gemini-2.5-flash-lite": "gemini-2.5-flash-lite", "gemini-2.5-flash-tts": "", "gemini-2.5-flash-09": "",
-		"gemini-2.5-flash-exp-09": "", "claude-opus-4": "claude-opus-4", "claude-opus-4-10": "", "claude-opus-4-1-20250805": "claude-opus-4-1",
+		"gemini-2.5-flash-exp-09": "", "gemini-2.5-flash-001-09": "", "claude-opus-4": "claude-opus-4", "claude-opus-4-10": "", "claude-opus-4-1-20250805": "claude-opus-4-1",
 		"anthropic/claude-3-5-sonnet-v2@20241022": "claude-3-5-sonnet", "claude-opus-6": "", "claude-sonnet-5-6": "", "mistralai/mistral-small-2503@001": "mistral-small-2503",
 		"mistral-small": "", "qwen.qwen3-coder-480b-a35b-instruct-maas": "qwen3-coder-480b-a35b-instruct-maas", "": "", "-": "", "projects/": "",
 		"projects/p/locations/global/publishers/google/models/gemini-2.5-pro": "gemini-2.5-pro",

@@ -14,6 +14,15 @@
 //
 // An answer from the response cache costs nothing, and saves what it would cost.
 //
+// # Budgets
+//
+// A [Budget] is an observer, which can refuse further calls:
+//
+//	budget, err := prices.NewBudget(prices.BudgetOptions{Limits: []prices.Limit{
+//		{Name: "keys", By: prices.ByKey, Window: prices.Monthly, Amount: 100 * prices.Dollar, Refuse: true},
+//	}})
+//	client, err := gateway.New(gateway.WithObserver(budget), …)
+//
 // # Caveats
 //
 // It is an estimate and no bill. Free tiers, committed use, taxes and currencies
