@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -237,8 +238,8 @@ func (f *File) old() []string {
 		return nil
 	}
 	var list []string
-	for i := len(entries) - 1; i >= 0; i-- { // they are in the order of their names
-		at, ok := strings.CutPrefix(entries[i].Name(), base)
+	for _, entry := range slices.Backward(entries) { // they are in the order of their names
+		at, ok := strings.CutPrefix(entry.Name(), base)
 		if !ok {
 			continue
 		}
@@ -246,7 +247,7 @@ func (f *File) old() []string {
 			continue
 		}
 		if _, err := time.Parse(stamp, at); err == nil {
-			list = append(list, filepath.Join(filepath.Dir(f.path), entries[i].Name()))
+			list = append(list, filepath.Join(filepath.Dir(f.path), entry.Name()))
 		}
 	}
 	return list

@@ -75,7 +75,7 @@ var layers = []layer{
 	{"internal/testkit", nil, []string{"github.com/google/go-cmp/cmp"}},
 	{"internal/testkit/outcome", []string{"providers"}, nil},
 	{"internal/testkit/faultproxy", nil, nil},
-	{"examples/...", []string{".", "catalog", "prompts", "providers/...", "structured", "examples/...", "cache"}, []string{"..."}},
+	{"examples/...", []string{".", "logs", "catalog", "prompts", "providers/...", "structured", "examples/...", "cache"}, []string{"..."}},
 }
 
 // doors are packages of the standard library that only some directories may
