@@ -1,6 +1,10 @@
 package gateway
 
-import "github.com/b650d4bf/gateway/logs"
+import (
+	"slices"
+
+	"github.com/b650d4bf/gateway/logs"
+)
 
 // WithLog has a record of each call written to the log, in the background. Whoever made
 // the log closes it, after the last call: [Client.Close] does not. Content is kept if
@@ -10,12 +14,9 @@ func WithLog(l *logs.Log) ClientOption {
 		if l == nil {
 			return invalidOption("log", "must not be nil")
 		}
-		for _, o := range cfg.settings.Observers {
-			if o == Observer(l) {
-				return nil
-			}
+		if !slices.Contains(cfg.settings.Observers, Observer(l)) {
+			cfg.settings.Observers = append(cfg.settings.Observers, l)
 		}
-		cfg.settings.Observers = append(cfg.settings.Observers, l)
 		return nil
 	})
 }

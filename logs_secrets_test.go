@@ -121,7 +121,7 @@ func TestLogsHoldNoSecret(t *testing.T) {
 func TestLogsHoldNoAnswer(t *testing.T) {
 	for _, content := range []bool{false, true} {
 		srv := vertextest.New()
-		defer srv.Close()
+		t.Cleanup(srv.Close)
 		e := logEverywhere(t, logs.Options{Content: content})
 		client := secretClient(t, srv.Transport(), zap.NewNop(), e.log)
 		for range 2 {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,8 +54,8 @@ func recorded(t *testing.T, client *gateway.Client) (out []*logs.Record) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := len(page.Records) - 1; i >= 0; i-- {
-		r, err := l.Store().Get(t.Context(), page.Records[i].ID)
+	for _, found := range slices.Backward(page.Records) {
+		r, err := l.Store().Get(t.Context(), found.ID)
 		if err != nil {
 			t.Fatal(err)
 		}

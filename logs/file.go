@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -193,22 +194,22 @@ func (f *File) append(data []byte) error {
 	return nil
 }
 
-// rotate puts the file aside and begins another.
+// rotate puts the file aside and begins another. One that can't be put aside, since
+// somebody holds it or the directory's rights have changed, goes on: records count more
+// than its size.
 func (f *File) rotate() error {
+	aside := false
 	if f.file != nil {
-		err := f.file.Close()
+		_ = f.file.Close() // what it had is written, or has failed
 		f.file = nil
-		if err == nil {
-			err = os.Rename(f.path, f.aside(time.Now()))
-		}
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return errors.Join(fmt.Errorf("logs: %w", err), f.begin())
-		}
+		aside = os.Rename(f.path, f.aside(time.Now())) == nil
 	}
 	if err := f.begin(); err != nil {
 		return err
 	}
-	f.retire()
+	if aside {
+		f.retire()
+	}
 	return nil
 }
 
@@ -237,8 +238,8 @@ func (f *File) old() []string {
 		return nil
 	}
 	var list []string
-	for i := len(entries) - 1; i >= 0; i-- { // they are in the order of their names
-		at, ok := strings.CutPrefix(entries[i].Name(), base)
+	for _, entry := range slices.Backward(entries) { // they are in the order of their names
+		at, ok := strings.CutPrefix(entry.Name(), base)
 		if !ok {
 			continue
 		}
@@ -246,7 +247,7 @@ func (f *File) old() []string {
 			continue
 		}
 		if _, err := time.Parse(stamp, at); err == nil {
-			list = append(list, filepath.Join(filepath.Dir(f.path), entries[i].Name()))
+			list = append(list, filepath.Join(filepath.Dir(f.path), entry.Name()))
 		}
 	}
 	return list

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -39,7 +40,7 @@ func TestADiskThatIsFull(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = f.Close() }()
+		t.Cleanup(func() { _ = f.Close() })
 		write := func(id string) error { return f.Write(t.Context(), []Record{{ID: id}}) }
 		if err := write("before"); err != nil {
 			t.Fatal(err)
@@ -72,8 +73,8 @@ func TestLinesAreReadBackwards(t *testing.T) {
 		for _, end := range []string{"", "torn"} {
 			want := []string{"last", strings.Repeat("x", n), "", "first"}
 			var text strings.Builder
-			for i := len(want) - 1; i >= 0; i-- {
-				text.WriteString(want[i] + "\n")
+			for _, w := range slices.Backward(want) {
+				text.WriteString(w + "\n")
 			}
 			text.WriteString(end)
 			r := newReverse(strings.NewReader(text.String()), int64(text.Len()))

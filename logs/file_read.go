@@ -222,7 +222,7 @@ func (f *File) lines(ctx context.Context, each func(line []byte) bool) error {
 
 // readOld reads a file that was put aside, unless it was deleted meanwhile.
 func readOld(ctx context.Context, name string, each func([]byte) bool) (more bool, err error) {
-	file, err := os.Open(name) //nolint:gosec // a name from our directory
+	file, err := os.Open(name)
 	if errors.Is(err, os.ErrNotExist) {
 		return true, nil
 	}

@@ -165,7 +165,7 @@ func TestOneProcessWritesAFile(t *testing.T) {
 	if _, err := logs.OpenFile(path, logs.FileOptions{}); !errors.Is(err, logs.ErrLocked) {
 		t.Errorf("in the same process: %v", err)
 	}
-	other := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestOneProcessWritesAFile$", "-test.count=1") //nolint:gosec // this very test
+	other := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestOneProcessWritesAFile$", "-test.count=1")
 	other.Env = append(os.Environ(), "LOGS_TEST_FILE="+path)
 	if out, err := other.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

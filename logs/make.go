@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -167,10 +168,10 @@ func (l *Log) errorOf(err error) *Error {
 
 const maxMessage = 4096 // bytes
 
-// part bounds a request or an answer.
+// part bounds a request or an answer. It is a copy, since other observers see it too.
 func (c *Content) part(data []byte, most int) json.RawMessage {
 	if len(data) <= most {
-		return data
+		return bytes.Clone(data)
 	}
 	c.Truncated = true
 	return quoted(cut(string(data[:most+1]), most))

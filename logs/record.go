@@ -14,9 +14,10 @@ import (
 // Record is one call, as it is kept. Its JSON is the form of files, exports and
 // the HTTP surface.
 type Record struct {
-	// ID is the gateway's own id of the call, the x-gateway-request-id.
+	// ID is the gateway's own id of the call, the x-gateway-request-id. Callers may choose
+	// it, so that it may come twice.
 	ID string `json:"id"`
-	// Time is when the call came in, in UTC.
+	// Time is when the call came in, in UTC and microseconds.
 	Time time.Time `json:"time"`
 	// Surface is where it came in: [SurfaceGo], [SurfaceHTTP] or [SurfaceTransport].
 	Surface string `json:"surface"`
@@ -54,8 +55,9 @@ type Record struct {
 	// Tokens are nil when the platform counted none. Of a cache hit they are those of
 	// the answer when it was made.
 	Tokens *Tokens `json:"tokens,omitempty"`
-	// Cost is what the call cost, and Saved what a cache hit would have cost; nil when
-	// that is not known, 0 when it is nothing.
+	// Cost is what the call cost, and Saved what an answer would have cost that came from
+	// the cache, or that another call had made; nil when that is not known, 0 when it is
+	// nothing.
 	Cost  *prices.Amount `json:"cost_usd,omitempty"`
 	Saved *prices.Amount `json:"saved_usd,omitempty"`
 	// FirstChunk is the time to the first chunk of a stream, 0 without one; Duration is
@@ -69,7 +71,7 @@ type Record struct {
 	Attempts     []Attempt           `json:"attempts,omitempty"`
 	// Denied names the guards that said no.
 	Denied []string `json:"guards_denied,omitempty"`
-	// Error is nil when the call did well.
+	// Error is nil when the call went well.
 	Error *Error `json:"error,omitempty"`
 	// Feedback is what was said of the answer later, oldest first.
 	Feedback []Feedback `json:"feedback,omitempty"`

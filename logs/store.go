@@ -18,9 +18,11 @@ type Sink interface {
 // use.
 type Store interface {
 	Sink
-	// Get returns one record, with its content and feedback, or [ErrNotFound].
+	// Get returns one record, with its content and feedback, or [ErrNotFound]; of several
+	// with the id the newest.
 	Get(ctx context.Context, id string) (*Record, error)
-	// Query returns a page of records, the newest first. Pages leave content out.
+	// Query returns a page of records, the newest first by their time; those of one time
+	// have an order that stays. Pages leave content out.
 	Query(ctx context.Context, q Query) (*Page, error)
 	// AddFeedback adds to the record that the feedback names, or is [ErrNotFound].
 	AddFeedback(ctx context.Context, f Feedback) error
@@ -70,7 +72,8 @@ type Filter struct {
 }
 
 // Op is a comparison. A field without a value, such as the cost where it is not
-// known, is equal to nothing: only [NotIn], [Ne] and [Missing] hold of it.
+// known, is equal to nothing: only [NotIn], [Ne] and [Missing] hold of it. Words are
+// compared by their bytes, numbers by their value.
 type Op string
 
 // The comparisons. In the query string of a URL they stand behind the field's

@@ -2,6 +2,7 @@ package routing
 
 import (
 	"context"
+	"time"
 
 	"github.com/b650d4bf/gateway/providers"
 )
@@ -28,7 +29,7 @@ type Outcome[T any] struct {
 
 // before lets the function answer that stands before a leaf.
 func (w *walk[T]) before(n *node, force bool) (Outcome[T], bool) {
-	t := &Try{Leaf: n.Node, Attempt: providers.Attempt{Target: n.target}}
+	t := &Try{Leaf: n.Node, Attempt: providers.Attempt{Target: n.target, Start: time.Now()}}
 	call, tries := *w.call, w.tries
 	return w.ahead(w.ctx, t, func(ctx context.Context) Outcome[T] {
 		var trail []providers.Attempt

@@ -71,7 +71,13 @@ func settle(ctx context.Context, r reply) error {
 func (s *stage) run(ctx context.Context, t *testing.T, r *routing.Router, root *routing.Node, call routing.Call) (string, error) {
 	t.Helper()
 	s.trail = nil
-	return routing.Run(ctx, r, compile(t, root), &call, &s.trail, s.try)
+	out, err := routing.Run(ctx, r, compile(t, root), &call, &s.trail, s.try)
+	for i := range s.trail {
+		if s.trail[i].Start.IsZero() {
+			t.Errorf("an attempt has no start: %+v", s.trail[i])
+		}
+	}
+	return out, err
 }
 
 func compile(t testing.TB, root *routing.Node) *routing.Tree {

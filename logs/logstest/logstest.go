@@ -53,7 +53,7 @@ func Store(t *testing.T, open func(t *testing.T) logs.Store) {
 }
 
 // Records returns records that have every field between them, the oldest first: id is
-// "call-0", "call-1", …
+// "call-0", "call-1" and so on.
 func Records() []logs.Record {
 	plain := func(i int) logs.Record {
 		return logs.Record{

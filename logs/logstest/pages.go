@@ -144,7 +144,7 @@ func wrong(t *testing.T, s logs.Store) {
 		{"to", logs.Query{From: start, To: start}},
 		{"cursor", logs.Query{Cursor: "no cursor"}},
 		{"cursor", logs.Query{Cursor: strings.Repeat("A", 5000)}},
-		{"modle", one("modle", logs.Eq, "m")},
+		{"modell", one("modell", logs.Eq, "m")},
 		{"metadata.", one("metadata.", logs.Eq, "m")},
 		{"cost_usd", one("cost_usd", logs.Gt, "cheap")},
 		{"cost_usd", one("cost_usd", logs.Gt, "NaN")},
