@@ -29,9 +29,9 @@ const (
 )
 
 // postNative asks in the process and returns the answer with all of its body.
-func postNative(t *testing.T, c *gateway.Client, path, body string, header ...string) (*http.Response, string, error) {
+func postNative(t *testing.T, c *gateway.Client, path string, header ...string) (*http.Response, string, error) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://gateway.example"+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://gateway.example"+path, strings.NewReader(nativeHello))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestNativeBytes(t *testing.T) {
 	c, platform := newClient(t, gateway.WithProjectID("p"), gateway.WithRegion("global"), gateway.WithCache(gateway.Cache{Mode: "simple"}))
 	platform.Script(vertextest.JSON(200, answer))
 	for _, status := range []string{"miss", "hit"} {
-		res, body, err := postNative(t, c, nativePath, nativeHello)
+		res, body, err := postNative(t, c, nativePath)
 		if err != nil || body != answer || res.Header.Get("X-Gateway-Cache-Status") != status {
 			t.Errorf("%s: %q, %v", res.Header.Get("X-Gateway-Cache-Status"), body, err)
 		}
@@ -64,7 +64,7 @@ func TestNativeBytes(t *testing.T) {
 	const stream = "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"\\u00e9\"}]}}],\"z\":1,\"a\":2}\r\n\r\ndata: {\"candidates\":[{\"finishReason\":\"STOP\"}]}\r\n\r\n"
 	platform.Script(vertextest.Raw(200, "text/event-stream", stream))
 	for _, status := range []string{"miss", "hit"} {
-		res, body, err := postNative(t, c, nativeStream, nativeHello)
+		res, body, err := postNative(t, c, nativeStream)
 		if err != nil || body != stream || res.Header.Get("X-Gateway-Cache-Status") != status {
 			t.Errorf("%s: %q, %v", res.Header.Get("X-Gateway-Cache-Status"), body, err)
 		}
@@ -78,7 +78,7 @@ func TestNativeCallsShare(t *testing.T) {
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			if _, body, err := postNative(t, c, nativePath, nativeHello); err != nil || !strings.Contains(body, "once") {
+			if _, body, err := postNative(t, c, nativePath); err != nil || !strings.Contains(body, "once") {
 				t.Errorf("%s, %v", body, err)
 			}
 		})
@@ -122,7 +122,7 @@ func TestNativeTargets(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			before := len(platform.Requests())
-			res, body, err := postNative(t, c, tt.path, nativeHello, tt.header...)
+			res, body, err := postNative(t, c, tt.path, tt.header...)
 			if err != nil || res.StatusCode != tt.status || !strings.Contains(body, tt.says) {
 				t.Errorf("%d %s, %v", res.StatusCode, body, err)
 			}
@@ -158,7 +158,7 @@ func TestNativeStreamIsClosed(t *testing.T) {
 		t.Error("the stream ended well")
 	}
 	platform.Script(vertextest.Text("anew"))
-	if _, body, err := postNative(t, c, nativeStream, nativeHello); err != nil || !strings.Contains(body, "anew") {
+	if _, body, err := postNative(t, c, nativeStream); err != nil || !strings.Contains(body, "anew") {
 		t.Errorf("%q, %v", body, err)
 	}
 }
@@ -194,7 +194,7 @@ func BenchmarkNative(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		defer func() { _ = client.Close() }()
+		b.Cleanup(func() { _ = client.Close() })
 		to := &url.URL{Scheme: "https", Host: "platform.example"}
 		for _, side := range []struct {
 			name    string

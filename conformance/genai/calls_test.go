@@ -171,7 +171,7 @@ func TestFallback(t *testing.T) {
 
 func TestBalance(t *testing.T) {
 	s := start(t)
-	c := s.client1(t, ways[0])
+	c := s.connect(t, ways[0])
 	seen := map[string]int{}
 	for range 40 {
 		if _, err := c.Models.GenerateContent(t.Context(), flash25, genai.Text("Hi"), with("x-gateway-config", "spread")); err != nil {
@@ -285,7 +285,7 @@ func TestPlaceOfThePath(t *testing.T) {
 	s := &stage{platform: platform, client: client, url: server.URL}
 	for _, w := range ways {
 		platform.Reset()
-		if _, err := s.client1(t, w).Models.GenerateContent(t.Context(), flash25, genai.Text("Hi"), nil); err != nil {
+		if _, err := s.connect(t, w).Models.GenerateContent(t.Context(), flash25, genai.Text("Hi"), nil); err != nil {
 			t.Fatal(err)
 		}
 		want := "ours global"
@@ -296,7 +296,7 @@ func TestPlaceOfThePath(t *testing.T) {
 			t.Errorf("%s: asked in %s %s", w.name, r.Project, r.Location)
 		}
 	}
-	c := s.client1(t, ways[1])
+	c := s.connect(t, ways[1])
 	_, err = c.Models.GenerateContent(t.Context(), flash25, genai.Text("Hi"), with("x-gateway-vertex-project-id", "named", "x-gateway-vertex-region", "eu"))
 	if list := platform.Requests(); err != nil || list[len(list)-1].Project != "named" || list[len(list)-1].Location != "eu" {
 		t.Errorf("asked in %s, %v", list[len(list)-1].Project, err)
@@ -306,7 +306,7 @@ func TestPlaceOfThePath(t *testing.T) {
 // What is not passed on says so, in the client's own error.
 func TestUnserved(t *testing.T) {
 	s := start(t)
-	c := s.client1(t, ways[0])
+	c := s.connect(t, ways[0])
 	_, err := c.Caches.Create(t.Context(), flash25, &genai.CreateCachedContentConfig{Contents: genai.Text("Long.")})
 	wantError(t, err, 501, "UNIMPLEMENTED", "/v1/cached_contents")
 	_, err = c.Files.Get(t.Context(), "files/abc", nil)
@@ -315,7 +315,7 @@ func TestUnserved(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "501") || !strings.Contains(err.Error(), "/v1/files") { // whose error is text
 		t.Errorf("error %v", err)
 	}
-	_, err = s.client1(t, ways[1]).Tunings.List(t.Context(), nil)
+	_, err = s.connect(t, ways[1]).Tunings.List(t.Context(), nil)
 	wantError(t, err, 501, "UNIMPLEMENTED", "tune at the platform")
 	_, err = c.Models.GenerateVideos(t.Context(), "veo-3.0-generate-001", "A cat.", nil, nil)
 	wantError(t, err, 501, "UNIMPLEMENTED", "method")
@@ -345,7 +345,7 @@ func TestGuards(t *testing.T) {
 			t.Error(err)
 		}
 	}, judge(providers.GuardDeny))
-	everyWay(t, func(t *testing.T, s *stage, c *genai.Client) {
+	everyWay(t, func(t *testing.T, _ *stage, c *genai.Client) {
 		if _, err := c.Models.GenerateContent(t.Context(), flash25, genai.Text("Hi"), nil); err != nil {
 			t.Error(err)
 		}
@@ -371,7 +371,7 @@ func TestRecords(t *testing.T) {
 		t.Run(way.name, func(t *testing.T) {
 			w := new(watcher)
 			s := start(t, gateway.WithObserver(w), gateway.WithMetadataLabels("team_"))
-			c := s.client1(t, way)
+			c := s.connect(t, way)
 			if _, err := c.Models.GenerateContent(t.Context(), flash25, genai.Text("Hi"), with("x-gateway-metadata", `{"A":"B"}`)); err != nil {
 				t.Fatal(err)
 			}
@@ -408,7 +408,7 @@ func TestConcurrency(t *testing.T) {
 	s := start(t, gateway.WithCache(gateway.Cache{Mode: "simple"}))
 	list := make([]*genai.Client, 0, len(ways))
 	for _, w := range ways {
-		list = append(list, s.client1(t, w))
+		list = append(list, s.connect(t, w))
 	}
 	if _, err := list[0].Models.GenerateContent(t.Context(), flash25, genai.Text("Warm up."), nil); err != nil {
 		t.Fatal(err)

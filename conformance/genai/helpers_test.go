@@ -100,7 +100,7 @@ var ways = []way{
 	}},
 }
 
-func (s *stage) client1(t *testing.T, w way) *genai.Client {
+func (s *stage) connect(t *testing.T, w way) *genai.Client {
 	t.Helper()
 	c, err := genai.NewClient(t.Context(), w.config(s))
 	if err != nil {
@@ -115,7 +115,7 @@ func everyWay(t *testing.T, test func(t *testing.T, s *stage, c *genai.Client), 
 	for _, w := range ways {
 		t.Run(w.name, func(t *testing.T) {
 			s := start(t, opts...)
-			test(t, s, s.client1(t, w))
+			test(t, s, s.connect(t, w))
 		})
 	}
 }

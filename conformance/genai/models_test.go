@@ -143,7 +143,7 @@ func TestChatWithTools(t *testing.T) {
 
 func TestImages(t *testing.T) {
 	pixel := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89\x00\x00\x00\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\x00\x05\x00\x01\xff\x89\x99=\x1d\x00\x00\x00\x00IEND\xaeB`\x82")
-	everyWay(t, func(t *testing.T, s *stage, c *genai.Client) {
+	everyWay(t, func(t *testing.T, _ *stage, c *genai.Client) {
 		parts := []*genai.Part{genai.NewPartFromText("What is this?"), genai.NewPartFromBytes(pixel, "image/png")}
 		got, err := c.Models.GenerateContent(t.Context(), flash25, []*genai.Content{genai.NewContentFromParts(parts, genai.RoleUser)}, nil)
 		if err != nil || got.Text() == "" {
@@ -162,7 +162,7 @@ func TestImages(t *testing.T) {
 }
 
 func TestCountTokens(t *testing.T) {
-	everyWay(t, func(t *testing.T, s *stage, c *genai.Client) {
+	everyWay(t, func(t *testing.T, _ *stage, c *genai.Client) {
 		got, err := c.Models.CountTokens(t.Context(), flash25, genai.Text("How long is this?"), nil)
 		if err != nil || got.TotalTokens == 0 {
 			t.Errorf("%+v, %v", got, err)
@@ -172,7 +172,7 @@ func TestCountTokens(t *testing.T) {
 
 // Imagen is asked by predictions, which Vertex AI alone has in the client.
 func TestPredictions(t *testing.T) {
-	everyWay(t, func(t *testing.T, s *stage, c *genai.Client) {
+	everyWay(t, func(t *testing.T, _ *stage, c *genai.Client) {
 		if c.ClientConfig().Backend != genai.BackendVertexAI {
 			return
 		}
@@ -190,7 +190,7 @@ func TestPredictions(t *testing.T) {
 }
 
 func TestEmbed(t *testing.T) {
-	everyWay(t, func(t *testing.T, s *stage, c *genai.Client) {
+	everyWay(t, func(t *testing.T, _ *stage, c *genai.Client) {
 		model := embedder
 		if c.ClientConfig().Backend == genai.BackendGeminiAPI { // whose members for vectors are its own
 			model = "@gm/" + model
@@ -244,7 +244,7 @@ func TestTunedModel(t *testing.T) {
 }
 
 func TestListModels(t *testing.T) {
-	everyWay(t, func(t *testing.T, s *stage, c *genai.Client) {
+	everyWay(t, func(t *testing.T, _ *stage, c *genai.Client) {
 		var names []string
 		for m, err := range c.Models.All(t.Context()) {
 			if err != nil {

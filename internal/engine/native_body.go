@@ -24,13 +24,7 @@ func (p *Engine) nativeBody(c *call, req *providers.NativeRequest, dst []byte) (
 		return dst, providers.Invalid("", "the body is not valid JSON")
 	}
 	if labels := c.in.target.Labels; len(labels) > 0 && labelled(req.Method) {
-		cut, err := c.labelsBeside(req.Body, labels)
-		if err != nil {
-			return dst, err
-		}
-		if cut != nil {
-			cuts = append(cuts, *cut)
-		}
+		cuts = append(cuts, c.labelsBeside(req.Body, labels)...)
 	}
 	slices.SortFunc(cuts, func(a, b splice) int { return a.from - b.from })
 	at := 0
@@ -85,10 +79,10 @@ func (p *Engine) modelNames(c *call, req *providers.NativeRequest) (cuts []splic
 
 // labelsBeside returns where labels made from metadata go, nil for nowhere. Those of
 // the body win, and are the platform's to judge.
-func (c *call) labelsBeside(body []byte, hints map[string]string) (*splice, error) {
+func (c *call) labelsBeside(body []byte, hints map[string]string) []splice {
 	if c.in.model.Own {
 		c.warn("labels", "labels made from metadata were left out: the Gemini API has none for native requests")
-		return nil, nil
+		return nil
 	}
 	own, at, found := map[string]string{}, 0, false
 	r := jsonx.NewReader(body)
@@ -102,7 +96,7 @@ func (c *call) labelsBeside(body []byte, hints map[string]string) (*splice, erro
 		in := jsonx.NewReader(raw)
 		if found || in.Kind() != jsonx.Object {
 			c.warn("labels", "labels made from metadata were left out: the request's own are not an object")
-			return nil, nil
+			return nil
 		}
 		for in.Object(); in.NextKey(); in.Skip() {
 			own[string(in.Key())] = ""
@@ -114,14 +108,14 @@ func (c *call) labelsBeside(body []byte, hints map[string]string) (*splice, erro
 		c.warn("labels", strconv.Itoa(left)+" labels made from metadata were left out: 64 at most, each with a name of its own")
 	}
 	if len(labels) == 0 {
-		return nil, r.End()
+		return nil
 	}
-	return labelText(body, labels, own, at, found), r.End()
+	return []splice{labelText(body, labels, own, at, found)}
 }
 
 // labelText writes labels where they go: before those of the body, or as the first
 // member of it.
-func labelText(body []byte, labels, own map[string]string, at int, found bool) *splice {
+func labelText(body []byte, labels, own map[string]string, at int, found bool) splice {
 	var w jsonx.Writer
 	w.BeginObject()
 	for _, k := range slices.Sorted(maps.Keys(labels)) {
@@ -135,14 +129,14 @@ func labelText(body []byte, labels, own map[string]string, at int, found bool) *
 		if len(own) > 0 {
 			text = append(text, ',')
 		}
-		return &splice{at, at, text}
+		return splice{at, at, text}
 	}
 	at = slices.Index(body, '{') + 1
 	text = append([]byte(`"labels":`), text...)
 	if !isEmptyObject(body) {
 		text = append(text, ',')
 	}
-	return &splice{at, at, text}
+	return splice{at, at, text}
 }
 
 // warn tells what did not go to the model as it was given.

@@ -184,10 +184,10 @@ func TestNativeStreams(t *testing.T) {
 					t.Errorf("event %q", data)
 				}
 			}
-			if n != tt.events || tt.code == nil && err != io.EOF || tt.code != nil && !errors.Is(err, tt.code) { //nolint:errorlint // the very error
+			if n != tt.events || tt.code == nil && err != io.EOF || tt.code != nil && !errors.Is(err, tt.code) {
 				t.Errorf("%d events, %v", n, err)
 			}
-			if _, again := s.Recv(); again != err { //nolint:errorlint // the very error
+			if _, again := s.Recv(); again != err {
 				t.Errorf("then %v", again)
 			}
 			if !strings.HasSuffix(p.url, "?alt=sse") {
