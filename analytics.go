@@ -57,6 +57,9 @@ func (c *Client) Feedback(ctx context.Context, f logs.Feedback) error {
 	}
 	f.Time = f.Time.UTC()
 	r, err := store.Get(ctx, f.RecordID)
+	if errors.Is(err, logs.ErrNotFound) && c.flush(ctx) == nil {
+		r, err = store.Get(ctx, f.RecordID)
+	}
 	if err == nil {
 		err = store.AddFeedback(ctx, f)
 	}
@@ -67,6 +70,13 @@ func (c *Client) Feedback(ctx context.Context, f logs.Feedback) error {
 		taker.AddFeedback(r, f)
 	}
 	return nil
+}
+
+// flush waits a little for records that are on their way to the store.
+func (c *Client) flush(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, flushTime)
+	defer cancel()
+	return c.Logs().Flush(ctx)
 }
 
 // logError puts what a store says into the gateway's words.
@@ -83,7 +93,7 @@ func (c *Client) logStore() logs.Store {
 	if l == nil || l.Store() == nil {
 		return nil
 	}
-	return &freshStore{l.Store(), l}
+	return l.Store()
 }
 
 // reportSource returns what makes reports, nil without anything.
@@ -92,27 +102,6 @@ func (c *Client) reportSource(store logs.Store) analytics.Source {
 		return analytics.Over(store)
 	}
 	return c.reports
-}
-
-// freshStore finds records that were written a moment ago: a log writes in the
-// background.
-type freshStore struct {
-	logs.Store
-	log *logs.Log
-}
-
-// Get returns a record.
-func (s *freshStore) Get(ctx context.Context, id string) (*logs.Record, error) {
-	r, err := s.Store.Get(ctx, id)
-	if !errors.Is(err, logs.ErrNotFound) {
-		return r, err
-	}
-	wait, cancel := context.WithTimeout(ctx, flushTime)
-	defer cancel()
-	if s.log.Flush(wait) != nil {
-		return nil, err
-	}
-	return s.Store.Get(ctx, id)
 }
 
 // WithAdminKeys keeps the log, its reports and feedback for those who show one of
@@ -133,6 +122,8 @@ func WithAdminKeys(keys ...string) HandlerOption {
 // Logs answers for the log over HTTP.
 func (b backend) Logs(r *http.Request, path string, keyID *string) (*front.LogsAnswer, error) {
 	store := b.c.logStore()
-	a, err := logsapi.New(store, b.c.reportSource(store)).Answer(r, path, keyID)
+	h := logsapi.New(store, b.c.reportSource(store))
+	h.Flush = b.c.flush
+	a, err := h.Answer(r, path, keyID)
 	return (*front.LogsAnswer)(a), err
 }

@@ -143,20 +143,13 @@ func (l *Live) Fill(ctx context.Context, store logs.Store) error {
 	now := l.advance()
 	from := l.levels[0].floor
 	l.mu.Unlock()
-	ask := logs.Query{From: from, To: now.Add(time.Second), Limit: logs.MaxLimit}
-	for {
-		page, err := store.Query(ctx, ask)
-		if err != nil {
-			return err
-		}
-		if err := l.Write(ctx, page.Records); err != nil {
-			return err
-		}
-		if page.Next == "" || page.Next == ask.Cursor {
-			return nil
-		}
-		ask.Cursor = page.Next
-	}
+	ask := logs.Query{From: from, To: now.Add(time.Second)}
+	return walk(ctx, store, ask, func(r *logs.Record) bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.update(l.advance(), r.Time, r, func(s *sum) { s.add(r) })
+		return true
+	})
 }
 
 // Skipped counts the records that no bucket was for: those that were too old, or

@@ -125,22 +125,38 @@ func (o *over) largest(ctx context.Context, p *plan, q *Query) (map[string]bool,
 	return topKeys(counts, 2*p.top), err
 }
 
+// eacher is a store that gives all records of a query better than by pages.
+type eacher interface {
+	Each(ctx context.Context, q logs.Query, yield func(*logs.Record) bool) error
+}
+
+var _ eacher = (*logs.File)(nil)
+
 // each calls do with the records of the range until it returns false.
 func (o *over) each(ctx context.Context, p *plan, q *Query, do func(*logs.Record) bool) error {
 	if p.from.Equal(p.to) {
 		return nil
 	}
-	ask := logs.Query{From: p.from, To: p.to, Filters: q.Filters, Limit: logs.MaxLimit}
+	ask := logs.Query{From: p.from, To: p.to, Filters: q.Filters}
+	return walk(ctx, o.store, ask, func(r *logs.Record) bool { return !p.has(r.Time) || do(r) })
+}
+
+// walk calls do with the records that a query means until it returns false.
+func walk(ctx context.Context, store logs.Store, ask logs.Query, do func(*logs.Record) bool) error {
+	if all, ok := store.(eacher); ok {
+		return all.Each(ctx, ask, do)
+	}
+	ask.Limit = logs.MaxLimit
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		page, err := o.store.Query(ctx, ask)
+		page, err := store.Query(ctx, ask)
 		if err != nil {
 			return err
 		}
 		for i := range page.Records {
-			if r := &page.Records[i]; p.has(r.Time) && !do(r) {
+			if !do(&page.Records[i]) {
 				return nil
 			}
 		}

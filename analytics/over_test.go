@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -303,5 +304,46 @@ func TestAReportEndsWithItsContextAndWithABrokenStore(t *testing.T) {
 	}
 	if _, err := overAt(&listStore{records: handMade(), page: 1, endless: true}, noon).Report(t.Context(), Query{}); err == nil || !strings.Contains(err.Error(), "no end") {
 		t.Errorf("error = %v, want one of the pages", err)
+	}
+}
+
+func TestReportsOverFilesAreThoseOverMemory(t *testing.T) {
+	file, err := logs.OpenFile(t.TempDir()+"/calls.jsonl", logs.FileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	memory := logs.NewMemory(5000)
+	records := randomRecords(rand.New(rand.NewPCG(3, 3)), 2500, noon, 20*time.Hour)
+	slices.SortFunc(records, func(a, b logs.Record) int { return a.Time.Compare(b.Time) })
+	for i := range records {
+		records[i].Feedback = nil // comes later, to a store
+	}
+	for _, s := range []logs.Store{file, memory} {
+		if err := s.Write(t.Context(), records); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.AddFeedback(t.Context(), logs.Feedback{RecordID: "7", Value: 3}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q := Query{
+		From: noon.Add(-15 * time.Hour), To: noon, Every: time.Hour, GroupBy: []string{"user"}, Top: 4,
+		Filters: []logs.Filter{{Field: "duration_ms", Op: logs.Gt, Values: []string{"500"}}},
+	}
+	want, err := Over(memory).Report(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Over(file).Report(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, got); d != "" || want.Total.Requests == 0 {
+		t.Errorf("%d requests (-memory +file)\n%s", want.Total.Requests, d)
+	}
+	live, _ := newLive(t, Options{})
+	if err := live.Fill(t.Context(), file); err != nil || requestsIn(t, live, time.Time{}, time.Time{}) != 2500 {
+		t.Errorf("Fill: %v", err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 
 	"go.uber.org/zap"
-	"go.uber.org/zap/zapcore"
 )
 
 // entryMessage is the message of the entries of [ZapSink] and [SlogSink].
@@ -16,9 +15,9 @@ const entryMessage = "call"
 // metadata.KEY; those without a value are left out, and so is content.
 func ZapSink(l *zap.Logger) Sink {
 	return sinkFunc(func(_ context.Context, r *Record) {
-		level := zapcore.InfoLevel
+		level := zap.InfoLevel
 		if r.Error != nil {
-			level = zapcore.WarnLevel
+			level = zap.WarnLevel
 		}
 		e := l.Check(level, entryMessage)
 		if e == nil {

@@ -81,8 +81,9 @@ func TestThePathsOfTheLog(t *testing.T) {
 func TestBodiesForTheLog(t *testing.T) {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
-	z.Write([]byte(`{"value":2}`))
-	z.Close()
+	if _, err := z.Write([]byte(`{"value":2}`)); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		name, body string
 		header     []string

@@ -15,11 +15,11 @@
 package logsapi
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -35,6 +35,9 @@ import (
 type Handler struct {
 	// Now is the clock, [time.Now] unless it is set before the first request.
 	Now func() time.Time
+	// Flush is called before a record counts as not there: a log writes in the
+	// background. nil is for stores that are never behind.
+	Flush func(context.Context) error
 
 	store  logs.Store
 	source analytics.Source
@@ -50,7 +53,7 @@ func New(store logs.Store, source analytics.Source) *Handler {
 	if source == nil && store != nil {
 		source = analytics.Over(store)
 	}
-	return &Handler{time.Now, store, source, routes()}
+	return &Handler{Now: time.Now, store: store, source: source, routes: routes()}
 }
 
 // Answer is what a request is answered with.
@@ -165,9 +168,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a = failure(err)
 	}
 	header := w.Header()
-	for name, values := range a.Header {
-		header[name] = values
-	}
+	maps.Copy(header, a.Header)
 	if a.Stream == nil {
 		header.Set("Content-Length", strconv.Itoa(len(a.JSON)))
 		w.WriteHeader(a.Status)
@@ -273,6 +274,9 @@ func (q *request) show() (*Answer, error) {
 // get returns a record that may be seen.
 func (q *request) get(id string) (*logs.Record, error) {
 	r, err := q.store.Get(q.ctx, id)
+	if errors.Is(err, logs.ErrNotFound) && q.Flush != nil && q.Flush(q.ctx) == nil {
+		r, err = q.store.Get(q.ctx, id)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -316,22 +320,3 @@ func opsOf(name string, k logs.Kind) []logs.Op {
 	}
 	return out
 }
-
-// lines is the body of an export, made page by page as it is read.
-type lines struct {
-	buf  bytes.Buffer
-	next func(*bytes.Buffer) error // io.EOF after the last page
-}
-
-// Read reads on.
-func (l *lines) Read(p []byte) (int, error) {
-	for l.buf.Len() == 0 {
-		if err := l.next(&l.buf); err != nil {
-			return 0, err
-		}
-	}
-	return l.buf.Read(p)
-}
-
-// Close does nothing: what is not read is not made.
-func (*lines) Close() error { return nil }

@@ -271,14 +271,28 @@ func TestAnExportIsMadeAsItIsRead(t *testing.T) {
 	if store.pages != 1 {
 		t.Errorf("%d pages were read at once, want 1", store.pages)
 	}
+	unread, err := New(store, nil).Answer(r, "logs/export", nil)
+	if err != nil || unread.Stream.Close() != nil {
+		t.Fatal(err)
+	}
+	if n, err := unread.Stream.Read(make([]byte, 1)); n != 0 || err == nil {
+		t.Errorf("read of what was closed before: %d, %v", n, err)
+	}
+	store.pages = 1
 	p := make([]byte, 50)
-	for range 100 {
+	for range 1000 {
 		if _, err := a.Stream.Read(p); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if store.pages > 101 || store.pages < 10 {
-		t.Errorf("%d pages were read for 100 reads", store.pages)
+	if err := a.Stream.Close(); err != nil { // it would go on for ever
+		t.Fatal(err)
+	}
+	if store.pages > 2000 || store.pages < 10 {
+		t.Errorf("%d pages were read for 50 kB", store.pages)
+	}
+	if _, err := a.Stream.Read(p); err == nil {
+		t.Error("a closed body can be read")
 	}
 	w := ask(t, New(store, nil), http.MethodHead, "/logs/export", "")
 	if body := text(t, w); body != "" || w.StatusCode != http.StatusOK {

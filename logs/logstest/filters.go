@@ -42,7 +42,9 @@ func filtersOf(field *logs.Field, list []logs.Record) []logs.Filter {
 	case logs.Word:
 		for i := range list {
 			if v, ok := field.Of(&list[i]); ok && !slices.Contains(values, v.Text) {
-				values = append(values, v.Text, strings.ToUpper(v.Text), v.Text[:len(v.Text)/2])
+				if values = append(values, v.Text); i == 0 {
+					values = append(values, strings.ToUpper(v.Text), v.Text[:len(v.Text)/2])
+				}
 			}
 		}
 	}

@@ -20,7 +20,7 @@ const WORD = {bad: 'failed', good: 'from the cache', warn: 'with warnings', plai
 const columns = [
   {id: 'time', text: 'Time', show: (r) => when(r.time)},
   {id: 'status', text: 'Status', show: (r) => el('span', {class: `tag ${tone(r)}`, title: WORD[tone(r)], text: r.error ? r.error.code : tone(r) === 'good' ? 'hit' : 'ok'})},
-  {id: 'operation', text: 'Operation', wide: true, show: (r) => [r.operation, r.stream && el('span', {class: 'muted', text: ' stream'})]},
+  {id: 'operation', text: 'Operation', wide: true, class: 'clip', show: (r) => [r.operation, r.stream && el('span', {class: 'muted', text: ' stream'})]},
   {id: 'model', text: 'Model', row: true, class: 'clip', show: (r) => [orNone(r.model || r.requested_model), r.slug && el('span', {class: 'muted', text: ` @${r.slug}`})]},
   {id: 'tokens', text: 'Tokens', num: true, wide: true, show: (r) => (r.tokens ? brief(r.tokens.total) : NONE)},
   {id: 'cost', text: 'Cost', num: true, wide: true, show: (r) => (r.cost_usd === undefined ? el('span', {class: 'muted', text: r.tokens ? 'unknown' : NONE}) : money(r.cost_usd))},
