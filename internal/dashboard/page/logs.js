@@ -12,6 +12,7 @@ export const title = 'Logs';
 
 const POLL = 2000; // ms
 const PAGE = 50;
+const MOST = 1000; // rows, beyond which it begins anew
 
 // tone is how a call went.
 export const tone = (r) => (r.error ? 'bad' : /Hit/.test(r.cache_status || '') ? 'good' : r.warnings?.length ? 'warn' : 'plain');
@@ -146,7 +147,8 @@ class List {
     try {
       const page = await this.fetch();
       const known = page.data.some((r) => this.rows.has(r.id));
-      if (!known && page.next_cursor) { // more came in than a page has: what is between is behind its cursor
+      // When more came in than a page has, what is between is behind its cursor.
+      if ((!known && page.next_cursor) || (this.records.length > MOST && scrollY < 200)) {
         this.records = [];
         this.rows.clear();
         this.body.replaceChildren();
