@@ -215,7 +215,7 @@ func TestLeadsToItsFolder(t *testing.T) {
 }
 
 func TestOtherSitesWriteNothing(t *testing.T) {
-	h := New(Config{Admit: func(*http.Request) (*string, error) { return nil, nil }, Records: records})
+	h := New(Config{Admit: func(*http.Request) (*string, error) { return nil, nil }, Records: records}) //nolint:nilnil // all records
 	for _, header := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://evil.example"}} {
 		if res := ask(t, h, "POST", "/api/logs/1/feedback", header...); res.StatusCode != http.StatusForbidden {
 			t.Errorf("%v: %d", header, res.StatusCode)

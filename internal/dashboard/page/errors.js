@@ -2,7 +2,7 @@
 import {chart} from './chart.js';
 import {el, empty} from './dom.js';
 import {brief, count, percent, share, when} from './format.js';
-import {frame, nothingYet, orNone, report, times} from './frame.js';
+import {frame, nothingYet, orNone, problem, report, times} from './frame.js';
 import {kept} from './overview.js';
 import {table} from './table.js';
 import {filtersOf} from './filters.js';
@@ -14,8 +14,8 @@ const failed = [['failed[eq]', 'true']];
 
 export const open = (ctx) => frame(ctx, title, {}, async (range) => {
   const [all, byCode, byBoth, latest] = await Promise.all([
-    report(ctx, range), report(ctx, range, {every: true, by: 'error_code', top: 7, filters: failed}),
-    report(ctx, range, {by: 'error_code,model', top: 50, filters: failed}),
+    report(ctx, range), perhaps(report(ctx, range, {every: true, by: 'error_code', top: 7, filters: failed})),
+    perhaps(report(ctx, range, {by: 'error_code,model', top: 50, filters: failed})),
     ctx.about.logs ? ctx.get('logs', [...Object.entries(range.params), ...filtersOf(ctx.route.params), ...failed, ['limit', '15']]) : {data: []}]);
   if (!all.total.requests) return nothingYet(range);
   if (!all.total.errors) return empty('No call failed', `All ${count(all.total.requests)} calls of ${range.label} did well.`);
@@ -26,7 +26,14 @@ export const open = (ctx) => frame(ctx, title, {}, async (range) => {
   ];
 });
 
-function overTime({groups = [], series: sum = []}, range) {
+// perhaps takes it that a source of reports can't tell this one.
+const perhaps = (report) => report.catch((e) => {
+  if (e.status !== 400) throw e;
+  return {refused: e};
+});
+
+function overTime({groups = [], series: sum = [], refused}, range) {
+  if (refused) return problem(refused);
   const list = groups.filter((g) => g.series?.length);
   const points = list[0]?.series || sum;
   const parts = list.map((g, i) => ({name: g.key[0] || 'no code', color: COLORS[i], values: g.series.map((p) => p.totals.requests)}));
@@ -35,7 +42,8 @@ function overTime({groups = [], series: sum = []}, range) {
   return chart({title: 'Errors by code', times: times(points), step: range.step, format: brief, series: parts});
 }
 
-function byCodeAndModel(ctx, {groups = []}, total) {
+function byCodeAndModel(ctx, {groups = [], refused}, total) {
+  if (refused) return problem(refused);
   const link = ({key: [code, model]}) => ctx.href('logs', [...kept(ctx), ['failed[eq]', 'true'], ...(code ? [['error_code[eq]', code]] : []), ...(model ? [['model[eq]', model]] : [])]);
   return table({caption: 'Errors by code and model', rows: groups, columns: [
     {id: 'code', text: 'Code', row: true, class: 'clip', show: (g) => el('a', {href: link(g), text: g.key[0] || 'no code'})},

@@ -20,7 +20,7 @@ let fields = null; // the same for as long as the page lives
 
 // fieldsOf returns the table of fields as [{name, kind, doc}].
 export async function fieldsOf(ctx) {
-  fields ??= (await ctx.get('logs/fields')).data;
+  fields ??= (await ctx.get('logs/fields')).data.filter((f) => !f.name.startsWith('metadata.'));
   return fields;
 }
 

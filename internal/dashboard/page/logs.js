@@ -12,6 +12,7 @@ export const title = 'Logs';
 
 const POLL = 2000; // ms
 const PAGE = 50;
+const MOST = 1000; // rows, beyond which it begins anew
 
 // tone is how a call went.
 export const tone = (r) => (r.error ? 'bad' : /Hit/.test(r.cache_status || '') ? 'good' : r.warnings?.length ? 'warn' : 'plain');
@@ -20,7 +21,7 @@ const WORD = {bad: 'failed', good: 'from the cache', warn: 'with warnings', plai
 const columns = [
   {id: 'time', text: 'Time', show: (r) => when(r.time)},
   {id: 'status', text: 'Status', show: (r) => el('span', {class: `tag ${tone(r)}`, title: WORD[tone(r)], text: r.error ? r.error.code : tone(r) === 'good' ? 'hit' : 'ok'})},
-  {id: 'operation', text: 'Operation', wide: true, show: (r) => [r.operation, r.stream && el('span', {class: 'muted', text: ' stream'})]},
+  {id: 'operation', text: 'Operation', wide: true, class: 'clip', show: (r) => [r.operation, r.stream && el('span', {class: 'muted', text: ' stream'})]},
   {id: 'model', text: 'Model', row: true, class: 'clip', show: (r) => [orNone(r.model || r.requested_model), r.slug && el('span', {class: 'muted', text: ` @${r.slug}`})]},
   {id: 'tokens', text: 'Tokens', num: true, wide: true, show: (r) => (r.tokens ? brief(r.tokens.total) : NONE)},
   {id: 'cost', text: 'Cost', num: true, wide: true, show: (r) => (r.cost_usd === undefined ? el('span', {class: 'muted', text: r.tokens ? 'unknown' : NONE}) : money(r.cost_usd))},
@@ -146,7 +147,8 @@ class List {
     try {
       const page = await this.fetch();
       const known = page.data.some((r) => this.rows.has(r.id));
-      if (!known && page.next_cursor) { // more came in than a page has: what is between is behind its cursor
+      // When more came in than a page has, what is between is behind its cursor.
+      if ((!known && page.next_cursor) || (this.records.length > MOST && scrollY < 200)) {
         this.records = [];
         this.rows.clear();
         this.body.replaceChildren();

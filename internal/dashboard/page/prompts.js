@@ -7,7 +7,7 @@ export const title = 'Prompts';
 
 export async function open(ctx) {
   const {data} = await ctx.get('prompts');
-  put(ctx.main, head(title, el('span', {class: 'muted', text: count(data.length)})), el('div', {class: 'content'}, data.length ? data.map((p) => prompt(ctx, p, p.id === ctx.route.id))
+  put(ctx.main, head(title, el('span', {class: 'muted', text: count(data.length)})), el('div', {class: 'content'}, data.length ? data.map((p) => prompt(ctx, p, p.id === ctx.route.id || data.length === 1))
     : empty('No prompts', 'Put them into the catalog file, as "prompts": {"ID": {"versions": {…}}}. Prompts that a library keeps elsewhere are not listed.')));
   const open = ctx.main.querySelector('details[open]');
   open?.scrollIntoView({block: 'nearest'});
