@@ -27,7 +27,9 @@ var plain = Dialect{
 	HasEntry: func(key, value string) string { return "has(" + key + ", " + value + ")" },
 	Prefix:   func(expr, mark string) string { return "prefix(" + expr + ", " + mark + ")" },
 	MaxArgs:  8,
-	Contains: func(column, text string, add func(any) int) string { return fmt.Sprintf("contains(%s, $%d)", column, add(text)) },
+	Contains: func(column, text string, add func(any) int) string {
+		return fmt.Sprintf("contains(%s, $%d)", column, add(text))
+	},
 }
 
 func filter(field string, op logs.Op, values ...string) logs.Query {

@@ -137,6 +137,29 @@ func TestBrokenConnections(t *testing.T) {
 	})
 }
 
+// TestConnectionsThatTheServerEnds loses no batch to them.
+func TestConnectionsThatTheServerEnds(t *testing.T) {
+	eachServer(t, func(t *testing.T, url string) {
+		_, name := open(t, url)
+		mine := func(c *pgxpool.Config) { c.ConnConfig.RuntimeParams["application_name"] = name }
+		s, err := pglogs.New(connect(t, url, mine), pglogs.WithPrefix(name), pglogs.WithTimeout(20*time.Second))
+		must(t, err)
+		must(t, s.Migrate(t.Context()))
+		p, ended := connect(t, url), 0
+		for i, r := range records(5) {
+			n := 0
+			must(t, p.QueryRow(t.Context(), `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = $1`, name).Scan(&n))
+			ended += n
+			if err := s.Write(t.Context(), []logs.Record{r}); err != nil {
+				t.Errorf("batch %d: %v", i, err)
+			}
+		}
+		if got := all(t, s, logs.Query{}); len(got) != 5 || ended == 0 {
+			t.Errorf("%v, and %d connections were ended", got, ended)
+		}
+	})
+}
+
 func TestTablesThatAreGoneAreMadeAgain(t *testing.T) {
 	eachServer(t, func(t *testing.T, url string) {
 		s, name := open(t, url)

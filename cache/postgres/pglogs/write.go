@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"slices"
 	"time"
 
@@ -22,8 +24,9 @@ const (
 
 // Write implements [logs.Sink]: all records in one transaction and one round trip.
 // Records that cannot be written for what is in them are left out, and the error
-// says how many; the others are written. Now and then Write deletes what is too old
-// or too many; what fails of that is counted, and no error.
+// says how many; the others are written. While the server cannot be reached it tries
+// again, until its time is over. Now and then it deletes what is too old or too many;
+// what fails of that is counted, and no error.
 func (s *Store) Write(ctx context.Context, records []logs.Record) error {
 	rows, bad, reason := logsql.Rows(records)
 	if len(rows) > 0 {
@@ -43,14 +46,36 @@ func (s *Store) Write(ctx context.Context, records []logs.Record) error {
 	return nil
 }
 
-// insert writes rows, if need be without those that the server refuses: bad says how
-// many, and reason why the first.
+// The pauses between attempts to write.
+const (
+	firstPause = 20 * time.Millisecond
+	maxPause   = time.Second
+)
+
+// insert writes rows, again while the server is not there or busy, for as long as an
+// operation may take. That is safe: what was written before is passed over.
 func (s *Store) insert(ctx context.Context, rows []logsql.Row) (bad int, reason, err error) {
-	ctx, cancel, err := s.begin(ctx)
-	if err != nil {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
+		bad, reason, err = s.try(ctx, rows)
+		if err == nil || !passing(err) {
+			return bad, reason, err
+		}
+		select {
+		case <-ctx.Done():
+			return 0, nil, err
+		case <-time.After(pause):
+		}
+	}
+}
+
+// try writes rows, if need be without those that the server refuses: bad says how
+// many, and reason why the first.
+func (s *Store) try(ctx context.Context, rows []logsql.Row) (bad int, reason, err error) {
+	if err := s.prepare(ctx); err != nil {
 		return 0, nil, err
 	}
-	defer cancel()
 	if err = s.send(ctx, rows); !refused(err) {
 		return 0, nil, err
 	}
@@ -112,9 +137,23 @@ func chunks(rows []logsql.Row) func(yield func([]logsql.Row) bool) {
 // refused reports whether an error is about what is in a row: data exceptions,
 // constraints of the table's owner, limits of the server, see
 // https://www.postgresql.org/docs/current/errcodes-appendix.html.
-func refused(err error) bool {
+func refused(err error) bool { return ofClass(err, "22", "23", "54") }
+
+// passing reports whether an error may be over soon: of the connection, a conflict of
+// transactions, a server that has too much to do, starts or stops.
+func passing(err error) bool {
+	const canceled = "57014"
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pg.Code != canceled && ofClass(err, "08", "40", "53", "57")
+	}
+	_, network := errors.AsType[net.Error](err)
+	_, connecting := errors.AsType[*pgconn.ConnectError](err)
+	return network || connecting || pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+func ofClass(err error, classes ...string) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && len(pg.Code) == 5 && slices.Contains([]string{"22", "23", "54"}, pg.Code[:2])
+	return ok && len(pg.Code) == 5 && slices.Contains(classes, pg.Code[:2])
 }
 
 // The pace of pruning.
