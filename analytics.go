@@ -29,7 +29,8 @@ func WithAnalytics(source analytics.Source) ClientOption {
 
 // Analytics sums up the calls that the log has seen: those of this client, and of
 // every other one that writes to the same store. docs/analytics.md defines each
-// number. Without [WithLog] or [WithAnalytics] it is an [ErrNotFound].
+// number. Records that the log has not written yet are not in it: [logs.Log.Flush]
+// waits for them. Without [WithLog] or [WithAnalytics] it is an [ErrNotFound].
 func (c *Client) Analytics(ctx context.Context, q analytics.Query) (*analytics.Report, error) {
 	store := c.logStore()
 	source := c.reportSource(store)

@@ -17,7 +17,7 @@ func Definitions() []Definition {
 		{"requests", "calls", "All records of the range, failed ones and those of every operation included. A call is in the range if it came in at or after from, and before to."},
 		{"errors", "calls", "Calls with an error, those that the caller gave up (canceled) included."},
 		{"error_rate", "share", "errors / requests; 0 without requests."},
-		{"tokens.prompt", "tokens", "Tokens of prompts, those that the platform had cached included. Of all tokens: those of answers from the response cache are not counted, since nobody paid for them; those of failed calls are, as far as the platform counted any."},
+		{"tokens.prompt", "tokens", "Tokens of prompts, those that the platform had cached included. Of all tokens: those of answers from the response cache, and of answers that another call had made at the same time, are not counted, since nobody paid for them; those of failed calls are, as far as the platform counted any."},
 		{"tokens.completion", "tokens", "Tokens of answers, reasoning included."},
 		{"tokens.total", "tokens", "The totals of the platform."},
 		{"tokens.cached", "tokens", "The part of prompts that the platform had cached."},

@@ -64,6 +64,21 @@ func TestTotalsAreWhatTheyAreDefinedToBe(t *testing.T) {
 	}
 }
 
+func TestTokensOfAnAnswerThatCallsShareCountOnce(t *testing.T) {
+	tokens := &logs.Tokens{Prompt: 10, Completion: 5, Total: 15}
+	store := &listStore{page: 9, records: []logs.Record{
+		{Time: noon, CacheStatus: "Cache Miss", Cost: new(prices.Amount(9)), Tokens: tokens, Attempts: []logs.Attempt{{StatusCode: 200}}},
+		{Time: noon, CacheStatus: "Cache Miss", Cost: new(prices.Amount(0)), Tokens: tokens},
+		{Time: noon, CacheStatus: "Cache Refreshed", Cost: new(prices.Amount(0)), Tokens: tokens},
+		{Time: noon, CacheStatus: "Cache Miss", Cost: new(prices.Amount(0)), Tokens: tokens, Attempts: []logs.Attempt{{StatusCode: 200}}}, // a model that is free
+		{Time: noon, CacheStatus: "Cache Disabled", Cost: new(prices.Amount(0)), Tokens: tokens},                                          // likewise, of another origin
+	}}
+	got, err := overAt(store, noon).Report(t.Context(), Query{})
+	if err != nil || got.Total.Tokens.Total != 45 || got.Total.Cost != 9 || got.Total.Unpriced != 0 {
+		t.Errorf("totals = %+v, %v; want the tokens of 3 calls", got.Total, err)
+	}
+}
+
 // TestGroupsAndStepsSumUpToTheTotal holds the sums below a report together: all of
 // their members, the sketches too.
 func TestGroupsAndStepsSumUpToTheTotal(t *testing.T) {
@@ -160,7 +175,16 @@ func TestMoreGroupsThanFitAreCountedFirst(t *testing.T) {
 			store.records = append(store.records, logs.Record{Time: noon.Add(-time.Duration(i) * time.Second), User: "u" + strconv.Itoa(i)})
 		}
 	}
-	got, err := overAt(store, noon).Report(t.Context(), Query{GroupBy: []string{"user"}, Top: 3})
+	q := Query{From: noon.Add(-time.Hour), To: noon.Add(1), GroupBy: []string{"user"}, Top: 3}
+	p, err := newPlan(&q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tl, full, err := (&over{store, time.Now}).sum(t.Context(), p, &q, nil)
+	if err != nil || !full || len(tl.groups) != maxTracked+1 {
+		t.Errorf("%d groups were made, full %v, %v; want %d to be too many", len(tl.groups), full, err, maxTracked+1)
+	}
+	got, err := overAt(store, noon).Report(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func (s *sum) add(r *logs.Record) {
 		s.errors++
 	}
 	hit := s.addCache(r, well)
-	if t := r.Tokens; t != nil && !hit {
+	if t := r.Tokens; t != nil && !hit && !shared(r) {
 		addTokens(&s.tokens, t)
 		if r.Cost == nil && *t != (logs.Tokens{}) {
 			s.unpriced++
@@ -53,6 +53,13 @@ func (s *sum) add(r *logs.Record) {
 	for i := range r.Feedback {
 		s.feedback.add(&r.Feedback[i])
 	}
+}
+
+// shared reports whether the answer was that of another call, made at the same time:
+// nothing was sent for it, and it cost nothing.
+func shared(r *logs.Record) bool {
+	return len(r.Attempts) == 0 && r.Cost != nil && *r.Cost == 0 && r.Error == nil &&
+		(r.CacheStatus == providers.CacheMiss.String() || r.CacheStatus == providers.CacheRefreshed.String())
 }
 
 // addCache adds what the response cache did, and reports whether the answer came
