@@ -101,8 +101,12 @@ function failed(e) {
 
 function mark(name) {
   for (const link of nav.children) {
-    if (link.dataset.view === name) link.setAttribute('aria-current', 'page');
-    else link.removeAttribute('aria-current');
+    if (link.dataset.view !== name) {
+      link.removeAttribute('aria-current');
+      continue;
+    }
+    link.setAttribute('aria-current', 'page');
+    nav.scrollLeft = link.offsetLeft - nav.offsetLeft - (nav.clientWidth - link.offsetWidth) / 2;
   }
 }
 
