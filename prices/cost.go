@@ -123,7 +123,8 @@ func (t *Table) cost(r *providers.Record, c *Cost, parts bool) {
 // https://platform.claude.com/docs/en/build-with-claude/token-counting
 func free(operation string) bool {
 	switch operation {
-	case "count_tokens", "cache.get", "cache.list", "cache.extend", "cache.delete", "batch.get", "batch.list", "batch.cancel", "batch.results":
+	case "count_tokens", "cache.get", "cache.list", "cache.extend", "cache.delete", "batch.get", "batch.list", "batch.cancel", "batch.results",
+		"native.countTokens", "native.computeTokens":
 		return true
 	}
 	return strings.HasPrefix(operation, "file.")

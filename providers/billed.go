@@ -37,11 +37,14 @@ func (b *Billed) AddChoice(extra Extra) {
 	if len(extra) == 0 {
 		return
 	}
-	raw, ok := extra.Get("groundingMetadata")
-	if !ok {
-		return
+	if raw, ok := extra.Get("groundingMetadata"); ok {
+		b.AddGrounding(raw)
 	}
-	r := jsonx.NewReader(raw)
+}
+
+// AddGrounding adds what the platform's own metadata say of the searches.
+func (b *Billed) AddGrounding(metadata []byte) {
+	r := jsonx.NewReader(metadata)
 	for r.Object(); r.NextKey(); {
 		switch string(r.Key()) {
 		case "webSearchQueries":

@@ -77,6 +77,9 @@ type NativeFacts struct {
 	NativeFinishReason string
 	// Sources says that the answer rests on sources that were looked up.
 	Sources bool
+	// Searches and Maps are as in [Billed].
+	Searches int
+	Maps     bool
 	// Warnings are those of a stream; a whole answer has them in its Meta.
 	Warnings []Warning
 	// Usage counts as the OpenAI schema does; nil where the answer does not tell.

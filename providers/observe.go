@@ -72,7 +72,8 @@ type ContentObserver interface {
 
 // CallContent is what was asked and answered, as JSON in the schema of OpenAI:
 // answers in their rich form, streams folded into a whole answer, or what there was
-// of one when it broke. Response is nil when there was none.
+// of one when it broke. Response is nil when there was none. Calls in Google's own
+// schema have it in that schema, a stream as the list of its events.
 type CallContent struct {
 	Request, Response []byte
 }

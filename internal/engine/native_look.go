@@ -12,21 +12,23 @@ import (
 // nativeLook reads of an answer what logs, limits and the cache need. It changes
 // nothing, and what it can't read of an answer that is JSON is no fault.
 type nativeLook struct {
-	method  string
-	stream  bool
-	res     gemini.Response
-	id      string
-	model   string
-	usage   gemini.Usage
-	tokens  int64 // of a prediction's inputs
-	blocked bool
-	calls   bool // a function is called
-	sources bool
-	open    []int  // indexes of candidates without a finish reason
-	done    []int  // of those that have one
-	begun   bool   // there was a candidate
-	first   string // the first candidate's finish reason
-	native  string // or another one's that did not just stop
+	method   string
+	stream   bool
+	res      gemini.Response
+	id       string
+	model    string
+	usage    gemini.Usage
+	tokens   int64 // of a prediction's inputs
+	blocked  bool
+	calls    bool // a function is called
+	sources  bool
+	searches int
+	maps     bool
+	open     []int  // indexes of candidates without a finish reason
+	done     []int  // of those that have one
+	begun    bool   // there was a candidate
+	first    string // the first candidate's finish reason
+	native   string // or another one's that did not just stop
 }
 
 // whole reads a whole answer. An error in the place of one is returned.
@@ -118,6 +120,11 @@ func (l *nativeLook) candidate(c *gemini.Candidate) {
 	if len(c.GroundingMetadata) > len("{}") || len(c.URLContextMetadata) > len("{}") || len(c.CitationMetadata) > len("{}") {
 		l.sources = true
 	}
+	if len(c.GroundingMetadata) > len("{}") {
+		var b providers.Billed
+		b.AddGrounding(c.GroundingMetadata)
+		l.searches, l.maps = max(l.searches, b.Searches), l.maps || b.Maps // events repeat what they said
+	}
 	if unfinished {
 		return
 	}
@@ -161,7 +168,7 @@ func (l *nativeLook) predictions(body []byte) {
 
 // facts are what was read so far.
 func (l *nativeLook) facts() providers.NativeFacts {
-	f := providers.NativeFacts{ID: l.id, Model: l.model, NativeFinishReason: l.native, Sources: l.sources}
+	f := providers.NativeFacts{ID: l.id, Model: l.model, NativeFinishReason: l.native, Sources: l.sources, Searches: l.searches, Maps: l.maps}
 	switch {
 	case l.usage.Counted:
 		f.Usage = usage(&l.usage)

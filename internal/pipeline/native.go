@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 
 	"github.com/b650d4bf/gateway/internal/answers"
 	"github.com/b650d4bf/gateway/internal/routing"
@@ -56,7 +57,7 @@ func (e *Engine) Native(ctx context.Context, client, call *Settings, req *provid
 		kept = &nativeKind
 	}
 	rec := newRecorder(client, call, nativeOperation(req.Method), req.Model, nil)
-	ctx = rec.start(ctx)
+	ctx = rec.startNative(ctx, req)
 	out, err := asked(ctx, e, rec, client, call, &service[*providers.NativeRequest, *providers.NativeAnswer]{
 		operation: nativeOperation(req.Method), what: "answer", req: req, model: req.Model,
 		check:  func() error { return checkNative(client, call, req) },
@@ -76,13 +77,28 @@ func (e *Engine) Native(ctx context.Context, client, call *Settings, req *provid
 	rec.native(&out.Facts)
 	rec.attempt(nil)
 	out.Meta = rec.record.Meta
+	if rec.content != nil {
+		rec.response(slices.Clone(out.Body), nil)
+	}
 	rec.end()
 	return out, nil
+}
+
+// startNative begins a call, whose content is in Google's own schema too.
+func (r *recorder) startNative(ctx context.Context, req *providers.NativeRequest) context.Context {
+	if generates(req) && r.observed() {
+		r.record.Parameters = &providers.Parameters{Schema: providers.SchemaGenerateContent}
+	}
+	if ctx = r.start(ctx); r.shows() {
+		r.request(req.AppendJSON(nil))
+	}
+	return ctx
 }
 
 // native notes what was read of an answer.
 func (r *recorder) native(f *providers.NativeFacts) {
 	r.record.ResponseID, r.record.ResponseModel, r.record.FinishReason = f.ID, first(f.Model, r.route.target.Model), f.FinishReason
+	r.record.Billed.Searches, r.record.Billed.Maps = f.Searches, f.Maps
 	r.usage(f.Usage)
 }
 

@@ -20,12 +20,16 @@ type NativeStream struct {
 	lease  *routing.Lease // within a target's limits; nil for none
 	first  []byte
 
-	mu  sync.Mutex // guards rec and err, since Close may come from elsewhere
-	err error      // how the stream ended, nil while it has not
+	mu    sync.Mutex // guards rec and err, since Close may come from elsewhere
+	err   error      // how the stream ended, nil while it has not
+	shown []byte     // events with commas before them, for observers
 
 	releasing  sync.Once
 	releaseErr error
 }
+
+// maxShown bounds what observers see of a stream, in bytes.
+const maxShown = 8 << 20
 
 // nativeOpened is a stream whose first event is there.
 type nativeOpened struct {
@@ -41,7 +45,7 @@ type nativeOpened struct {
 func (e *Engine) NativeStream(ctx context.Context, client, call *Settings, req *providers.NativeRequest) (*NativeStream, error) {
 	rec := newRecorder(client, call, nativeOperation(req.Method), req.Model, nil)
 	rec.record.Stream = true
-	ctx = rec.start(ctx)
+	ctx = rec.startNative(ctx, req)
 	o, err := e.openNative(ctx, rec, client, call, req)
 	if err != nil {
 		rec.drop()
@@ -58,8 +62,8 @@ func (e *Engine) NativeStream(ctx context.Context, client, call *Settings, req *
 }
 
 func (e *Engine) openNative(ctx context.Context, rec *recorder, client, call *Settings, req *providers.NativeRequest) (nativeOpened, error) {
-	if e.closed.Load() {
-		return nativeOpened{}, errClosed()
+	if err := e.allowed(rec); err != nil {
+		return nativeOpened{}, err
 	}
 	if err := checkNative(client, call, req); err != nil {
 		return nativeOpened{}, err
@@ -124,6 +128,7 @@ func (s *NativeStream) Recv() ([]byte, error) {
 	}
 	if data := s.first; data != nil {
 		s.first = nil
+		s.show(data)
 		return data, nil
 	}
 	data, err := s.events.Recv()
@@ -133,7 +138,21 @@ func (s *NativeStream) Recv() ([]byte, error) {
 		_ = s.release()
 		return nil, err
 	}
+	s.show(data)
 	return data, nil
+}
+
+// show keeps an event for observers that want content, as an element of a list.
+func (s *NativeStream) show(event []byte) {
+	if s.rec.content == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.shown)+len(event) > maxShown {
+		return
+	}
+	s.shown = append(append(s.shown, ','), event...)
 }
 
 func (s *NativeStream) ended() error {
@@ -161,6 +180,10 @@ func (s *NativeStream) end(err error, facts *providers.NativeFacts) error {
 	} else {
 		s.err = s.rec.fail(err)
 		cause = s.err
+	}
+	if len(s.shown) > 0 {
+		s.shown[0] = '['
+		s.rec.response(append(s.shown, ']'), nil)
 	}
 	tokens := int64(0)
 	if u := s.rec.record.Usage; u != nil {
