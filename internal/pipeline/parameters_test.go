@@ -50,7 +50,7 @@ func TestObserversSeeTheParameters(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w, req := &watcher{name: "w"}, ask("m")
 			tt.set(req)
-			_, _ = New(answering(rich)).Chat(t.Context(), watched(w), &tt.call, req) //nolint:errcheck // some can't be answered
+			_, _ = New(answering(rich)).Chat(t.Context(), watched(w), &tt.call, req)
 			wantEqual(t, &tt.want, w.starts[0].Parameters)
 			wantEqual(t, &tt.want, w.records[0].Parameters)
 		})

@@ -201,15 +201,18 @@ func (r *recorder) answer(c *providers.ChatCompletion) {
 	r.warnings(c.Meta.Warnings)
 	r.record.ResponseID, r.record.ResponseModel = c.ID, c.Model
 	r.usage(c.Usage)
-	r.record.Billed.AddAnswer(c.Extra)
-	for i := range c.Choices {
-		r.record.Billed.AddChoice(c.Choices[i].Extra)
+	observed := r.observed()
+	if observed {
+		r.record.Billed.AddAnswer(c.Extra)
 	}
-	if len(c.Choices) > 0 {
-		r.record.FinishReason = c.Choices[0].FinishReason
-		for i := range c.Choices {
-			r.finished(i, c.Choices[i].FinishReason)
+	for i := range c.Choices {
+		if observed {
+			r.record.Billed.AddChoice(c.Choices[i].Extra)
 		}
+		if i == 0 {
+			r.record.FinishReason = c.Choices[0].FinishReason
+		}
+		r.finished(i, c.Choices[i].FinishReason)
 	}
 	r.attempt(nil)
 }
@@ -231,9 +234,14 @@ func (r *recorder) chunk(c *providers.ChatCompletionChunk) {
 	r.pulled()
 	r.piece(c)
 	r.usage(c.Usage)
-	r.record.Billed.AddAnswer(c.Extra)
+	observed := r.observed()
+	if observed {
+		r.record.Billed.AddAnswer(c.Extra)
+	}
 	for i := range c.Choices {
-		r.record.Billed.AddChoice(c.Choices[i].Extra)
+		if observed {
+			r.record.Billed.AddChoice(c.Choices[i].Extra)
+		}
 		f := c.Choices[i].FinishReason
 		if f == "" {
 			continue
