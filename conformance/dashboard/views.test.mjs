@@ -112,7 +112,7 @@ test('chooses ranges, and keeps them in the URL', async () => {
   await page.getByText('Daily hit rate').waitFor();
   await page.getByRole('button', {name: '1 h', exact: true}).click();
   await page.waitForFunction(() => location.hash === '#/cache?range=1h');
-  assert.equal(await page.getByRole('button', {name: '1 h', exact: true}).getAttribute('aria-pressed'), 'true');
+  await page.locator('.segments button[aria-pressed=true]', {hasText: /^1 h$/}).waitFor();
   await page.getByRole('button', {name: 'Custom'}).click();
   const day = (n) => new Date(Date.now() - n * 864e5).toISOString().slice(0, 16);
   await page.getByLabel('From').fill(day(2));
