@@ -80,7 +80,7 @@ func parseFlags(args []string) (flags, error) {
 	case set.NArg() > 0:
 		return flags{}, fmt.Errorf("unexpected argument %q", set.Arg(0))
 	case f.catalog == "":
-		return flags{}, errors.New("-catalog is required")
+		return flags{}, errors.New("-catalog is required: a file such as {\"providers\":{\"vx\":{\"provider\":\"vertex-ai\",\"project_id\":\"my-project\",\"region\":\"global\",\"auth\":\"application_default\"}}}")
 	}
 	return f, nil
 }
