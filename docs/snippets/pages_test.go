@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -41,7 +42,8 @@ func pages(t *testing.T) map[string]string {
 }
 
 // TestOptionsThatPagesNameExist looks every WithX up among the functions and methods
-// of the repository. Those of package option are openai-go's.
+// of the repository. Those of package option are openai-go's, those of sdktrace and sdkmetric
+// OpenTelemetry's.
 func TestOptionsThatPagesNameExist(t *testing.T) {
 	known := map[string]bool{}
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
@@ -64,7 +66,11 @@ func TestOptionsThatPagesNameExist(t *testing.T) {
 	}
 	for page, text := range pages(t) {
 		for _, name := range optionName.FindAllString(codeFence.ReplaceAllString(text, ""), -1) {
-			if !known[name[strings.LastIndex(name, ".")+1:]] && !strings.HasPrefix(name, "option.") { // another SDK's
+			from, option, _ := strings.Cut(name, ".")
+			if option == "" {
+				from, option = "", name
+			}
+			if !known[option] && !slices.Contains([]string{"option", "sdktrace", "sdkmetric"}, from) { // another SDK's
 				t.Errorf("%s names %s, which is not there", page, name)
 			}
 		}
