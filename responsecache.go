@@ -110,7 +110,8 @@ func WithCacheNamespace(name string) Option {
 }
 
 // WithDebug with false keeps calls out of the response cache: nothing is looked up
-// and nothing is kept. The default is true. Logs never hold prompts or answers.
+// and nothing is kept. The default is true. Of calls with false no log has prompts and
+// answers, whatever [WithLog] says.
 func WithDebug(debug bool) Option {
 	return option(func(s *pipeline.Settings) error {
 		s.Debug = &debug

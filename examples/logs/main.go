@@ -1,5 +1,5 @@
-// Logs keeps a record of each call, finds records again, says what somebody thought of
-// an answer, and writes a table for a spreadsheet.
+// Logs keeps a record of each call with what it cost, finds records again, says what
+// somebody thought of an answer, and writes a table for a spreadsheet.
 //
 //	go -C examples run ./logs
 //
@@ -23,6 +23,7 @@ import (
 	"github.com/b650d4bf/gateway"
 	"github.com/b650d4bf/gateway/examples/internal/demo"
 	"github.com/b650d4bf/gateway/logs"
+	"github.com/b650d4bf/gateway/prices"
 )
 
 func main() {
@@ -40,7 +41,8 @@ func run(ctx context.Context, out io.Writer, getenv func(string) string) (err er
 	// A file or a database would outlive the process.
 	log, err := logs.New(logs.Options{
 		Store:   logs.NewMemory(1000),
-		Content: true, // off by default
+		Prices:  prices.Default(), // without them costs are unknown
+		Content: true,             // off by default
 		Redact: func(r *logs.Record) {
 			if r.Content != nil {
 				r.Content.Request = bytes.ReplaceAll(r.Content.Request, []byte("4711"), []byte("####"))
@@ -75,14 +77,14 @@ type show struct {
 
 func (d *show) calls(ctx context.Context) error {
 	d.page.Title("1  Calls")
-	for team, question := range map[string]string{"search": "Where is parcel 4711?", "ads": "A slogan for tea, please."} {
+	for _, c := range []struct{ team, question string }{{"search", "Where is parcel 4711?"}, {"ads", "A slogan for tea, please."}} {
 		answer, err := d.client.Chat.Completions.Create(ctx, &gateway.ChatCompletionRequest{
-			Model: d.model, Messages: []gateway.Message{gateway.UserMessage(question)},
-		}, gateway.WithMetadata(map[string]string{"team": team}))
+			Model: d.model, Messages: []gateway.Message{gateway.UserMessage(c.question)},
+		}, gateway.WithMetadata(map[string]string{"team": c.team}))
 		if err != nil {
 			return err
 		}
-		if team == "search" {
+		if c.team == "search" {
 			d.last = answer.Meta.RequestID
 		}
 	}
@@ -114,11 +116,19 @@ func (d *show) find(ctx context.Context) error {
 			if r.Error != nil {
 				reason = r.Error.Code + " at " + r.Error.Param
 			}
-			d.page.Note("%s of %s by %s: %s", r.Operation, cmp.Or(r.Metadata["team"], "nobody"), cmp.Or(r.Provider, "nobody"), reason)
+			d.page.Note("%s of %s by %s: %s, %s", r.Operation, cmp.Or(r.Metadata["team"], "nobody"), cmp.Or(r.Provider, "nobody"), reason, price(r))
 		}
 		d.page.Note("more: %v", found.Next != "")
 	}
 	return nil
+}
+
+// price is what a call cost. A cost that is not known is not zero.
+func price(r *logs.Record) string {
+	if r.Cost == nil {
+		return "at an unknown cost"
+	}
+	return "$" + r.Cost.String()
 }
 
 func (d *show) feedback(ctx context.Context) error {

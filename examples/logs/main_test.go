@@ -14,8 +14,8 @@ func TestRun(t *testing.T) {
 	}
 	for _, want := range []string{
 		"refused  true\n",
-		"query  metadata.team=search\n           · chat of search by vertex-ai: stop\n           · more: false\n",
-		"· chat of nobody by nobody: invalid_request at messages\n",
+		"query  metadata.team=search\n           · chat of search by vertex-ai: stop, $0.0000",
+		"· chat of nobody by nobody: invalid_request at messages, $0\n",
 		"query  total_tokens[gt]=0&limit=1\n",
 		"· more: true\n",
 		"feedback  8: quick\n",

@@ -3,23 +3,41 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/b650d4bf/gateway"
 	"github.com/b650d4bf/gateway/logs"
+	"github.com/b650d4bf/gateway/prices"
 )
 
-// newLog keeps the last records in memory, for the dashboard; none keeps nothing.
-func newLog(f *flags) (*logs.Log, error) {
-	if f.records <= 0 {
-		return nil, nil //nolint:nilnil // no log
+// newLog keeps records in the file, or else the last ones in memory. It returns
+// what closes it, and no log where none is wanted.
+func newLog(f *flags) (*logs.Log, func(context.Context) error, error) {
+	var store logs.Store
+	closeFile := func() error { return nil }
+	switch {
+	case f.logFile != "":
+		file, err := logs.OpenFile(f.logFile, logs.FileOptions{})
+		if err != nil {
+			return nil, nil, fmt.Errorf("-log-file: %w", err)
+		}
+		store, closeFile = file, file.Close
+	case f.records > 0:
+		store = logs.NewMemory(f.records)
+	default:
+		return nil, func(context.Context) error { return nil }, nil
 	}
-	return logs.New(logs.Options{Store: logs.NewMemory(f.records), Content: f.content})
+	log, err := logs.New(logs.Options{Store: store, Prices: prices.Default(), Content: f.content})
+	if err != nil {
+		return nil, nil, errors.Join(err, closeFile())
+	}
+	return log, func(ctx context.Context) error { return errors.Join(log.Close(ctx), closeFile()) }, nil
 }
 
 // newClient returns the client, and what ends it and its log.
 func newClient(f *flags, opts ...gateway.ClientOption) (*gateway.Client, func() error, error) {
-	log, err := newLog(f)
+	log, closeLog, err := newLog(f)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -27,21 +45,14 @@ func newClient(f *flags, opts ...gateway.ClientOption) (*gateway.Client, func() 
 		opts = append(opts, gateway.WithLog(log))
 	}
 	client, err := gateway.New(opts...)
-	end := func() error {
-		if log == nil {
-			return client.Close()
-		}
+	if err != nil {
+		return nil, nil, errors.Join(err, closeLog(context.Background()))
+	}
+	return client, func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 		defer cancel()
-		return errors.Join(client.Close(), log.Close(ctx))
-	}
-	if err != nil {
-		if log != nil {
-			err = errors.Join(err, log.Close(context.Background()))
-		}
-		return nil, nil, err
-	}
-	return client, end, nil
+		return errors.Join(client.Close(), closeLog(ctx))
+	}, nil
 }
 
 // addDashboard adds the page at /dashboard/.

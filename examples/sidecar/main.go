@@ -5,8 +5,13 @@
 // Any OpenAI client then works with the base URL http://127.0.0.1:8787/v1 and
 // models such as "@slug/gemini-2.5-flash". The header x-gateway-config names a
 // config of the catalog, and its prompts are at /v1/prompts/{id}/completions. GET
-// /healthz answers without a key, and /dashboard/ shows the last calls in a browser,
-// without prompts and answers unless -log-content asks for them.
+// /healthz answers without a key.
+//
+// The last 10,000 calls are kept in memory with what they cost at list prices, or in the
+// file of -log-file, which outlives the process; prompts and answers are not, unless
+// -log-content asks for them. /dashboard/ shows them in a browser, /v1/logs and
+// /v1/analytics as JSON. Each key sees its own calls; with -admin-keys-file the keys
+// there see all of them, and the others none.
 //
 // SIGHUP reads the catalog again; a faulty one is reported and the old one stays
 // in use. SIGINT and SIGTERM let requests under way finish, for 10 seconds at
@@ -53,9 +58,9 @@ func main() {
 
 // flags are the command line.
 type flags struct {
-	listen, catalog, keysFile string
-	records                   int
-	content                   bool
+	listen, catalog, keysFile, adminKeysFile, logFile string
+	records                                           int
+	content                                           bool
 }
 
 func parseFlags(args []string) (flags, error) {
@@ -64,7 +69,9 @@ func parseFlags(args []string) (flags, error) {
 	set.StringVar(&f.listen, "listen", "127.0.0.1:8787", "`address` to listen on")
 	set.StringVar(&f.catalog, "catalog", "", "catalog `file` with the providers; required")
 	set.StringVar(&f.keysFile, "keys-file", "", "`file` with the API keys, one a line; without it no key is needed")
-	set.IntVar(&f.records, "log-records", 10_000, "how many calls to keep in memory for the dashboard; 0 keeps none")
+	set.StringVar(&f.adminKeysFile, "admin-keys-file", "", "`file` with the keys that see the log and the dashboard, one a line; without it each API key sees its own calls")
+	set.StringVar(&f.logFile, "log-file", "", "`file` of JSON Lines to keep calls in, in place of memory")
+	set.IntVar(&f.records, "log-records", 10_000, "how many calls to keep in memory; 0 keeps none")
 	set.BoolVar(&f.content, "log-content", false, "keep prompts and answers too")
 	if err := set.Parse(args); err != nil {
 		return flags{}, err
@@ -73,7 +80,7 @@ func parseFlags(args []string) (flags, error) {
 	case set.NArg() > 0:
 		return flags{}, fmt.Errorf("unexpected argument %q", set.Arg(0))
 	case f.catalog == "":
-		return flags{}, errors.New("-catalog is required")
+		return flags{}, errors.New("-catalog is required: a file such as {\"providers\":{\"vx\":{\"provider\":\"vertex-ai\",\"project_id\":\"my-project\",\"region\":\"global\",\"auth\":\"application_default\"}}}")
 	}
 	return f, nil
 }
@@ -85,6 +92,10 @@ func run(ctx context.Context, args []string, ready func(net.Addr)) (err error) {
 		return err
 	}
 	keys, err := readKeys(f.keysFile)
+	if err != nil {
+		return err
+	}
+	admins, err := readKeys(f.adminKeysFile)
 	if err != nil {
 		return err
 	}
@@ -110,18 +121,30 @@ func run(ctx context.Context, args []string, ready func(net.Addr)) (err error) {
 		return err
 	}
 	slog.Info("listening", "address", l.Addr().String(), "keys", len(keys), "providers", providers.Slugs())
-	if len(keys) == 0 {
-		slog.Warn("no API keys are set: whoever reaches the address can use the providers")
-	}
+	warnOfOpenDoors(keys, admins)
 	ready(l.Addr())
-	return serve(ctx, l, routes(client, keys), func() { reread(providers, store) }, reload)
+	return serve(ctx, l, routes(client, keys, admins), func() { reread(providers, store) }, reload)
+}
+
+// warnOfOpenDoors says what is open to everyone.
+func warnOfOpenDoors(keys, admins []string) {
+	if len(keys) > 0 {
+		return
+	}
+	slog.Warn("no API keys are set: whoever reaches the address can use the providers")
+	if len(admins) == 0 {
+		slog.Warn("no admin keys are set: whoever reaches the address sees the log and the dashboard")
+	}
 }
 
 // routes adds the health check and the dashboard to the handler of the client.
-func routes(client *gateway.Client, keys []string) http.Handler {
+func routes(client *gateway.Client, keys, admins []string) http.Handler {
 	var opts []gateway.HandlerOption
 	if len(keys) > 0 {
 		opts = append(opts, gateway.WithAPIKeys(keys...))
+	}
+	if len(admins) > 0 {
+		opts = append(opts, gateway.WithAdminKeys(admins...))
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", client.Handler(opts...))

@@ -26,8 +26,9 @@ type sidecar struct {
 	stop                   func() error
 }
 
-// start runs a sidecar with the catalog entry "vx", and with the keys if any.
-func start(t *testing.T, keys string) sidecar {
+// start runs a sidecar with the catalog entry "vx", the keys if any, and further
+// arguments.
+func start(t *testing.T, keys string, more ...string) sidecar {
 	t.Helper()
 	platform := vertextest.New(vertextest.WithoutAuth())
 	t.Cleanup(platform.Close)
@@ -38,7 +39,7 @@ func start(t *testing.T, keys string) sidecar {
 	dir := t.TempDir()
 	s := sidecar{catalog: filepath.Join(dir, "catalog.json"), platform: base}
 	s.writeCatalog(t, "vx")
-	args := []string{"-listen", "127.0.0.1:0", "-catalog", s.catalog}
+	args := append([]string{"-listen", "127.0.0.1:0", "-catalog", s.catalog}, more...)
 	if keys != "" {
 		args = append(args, "-keys-file", writeFile(t, filepath.Join(dir, "keys.txt"), keys))
 	}
@@ -224,6 +225,8 @@ func TestCommandLine(t *testing.T) {
 		{"a catalog that is not there", []string{"-catalog", filepath.Join(dir, "no.json")}, "no.json"},
 		{"a faulty catalog", []string{"-catalog", faulty}, "catalog.json"},
 		{"a keys file without keys", []string{"-catalog", good, "-keys-file", empty}, "no keys"},
+		{"an admin keys file without keys", []string{"-catalog", good, "-admin-keys-file", empty}, "no keys"},
+		{"a log file in no directory", []string{"-catalog", good, "-log-file", filepath.Join(dir, "none", "calls.jsonl")}, "-log-file"},
 		{"an address that is none", []string{"-catalog", good, "-listen", "127.0.0.1:x"}, "listen"},
 	}
 	for _, tt := range tests {

@@ -180,8 +180,8 @@ func cacheHeaders() []Header {
 		},
 		{
 			Name: "x-gateway-debug", Value: "true | false",
-			Does: "false keeps the call out of the response cache.",
-			Note: noCache, set: setDebug,
+			Does: "false keeps the call out of the response cache, and its prompt and answer out of the log.",
+			set:  setDebug,
 		},
 	}
 }

@@ -108,7 +108,7 @@ func writeBase(b *strings.Builder, u *url.URL, base string) error {
 func checkPlace(t *providers.Target) error {
 	switch {
 	case t.ProjectID == "":
-		return badPlace("project_id", "no project is set: use WithProjectID, the catalog entry's project_id, or credentials that name one")
+		return badPlace("project_id", "no project is set: use WithProjectID, the catalog entry's project_id, the header x-gateway-vertex-project-id, or credentials that name one")
 	case !isProject(t.ProjectID):
 		return badPlace("project_id", "not a project id or number")
 	case t.Region == "":
@@ -120,7 +120,7 @@ func checkPlace(t *providers.Target) error {
 }
 
 func errNoRegion() error {
-	return badPlace("region", "no region is set: use WithRegion, such as WithRegion(\"global\"), or the catalog entry's region")
+	return badPlace("region", "no region is set: use WithRegion, such as WithRegion(\"global\"), the catalog entry's region, or the header x-gateway-vertex-region")
 }
 
 func badPlace(param, message string) error {
