@@ -51,7 +51,7 @@ const (
 var attributeRows = []row{
 	{keyOperation, text, call | onMetric, "always; see the operations below", inferencePage},
 	{keyProvider, text, all, "always; `gateway` for a call that was refused before a provider was found", inferencePage},
-	{keyRequestModel, text, all, "the model that was asked, without the slug; in a span's beginning the one that the caller named", inferencePage},
+	{keyRequestModel, text, all, "the model that was asked, without the slug; in a span's beginning the one that the caller named; metrics leave out one that there is not", inferencePage},
 	{keyStream, truth, call, "true for streams, else left out", inferencePage},
 	{keyMaxTokens, integer, call, "as the caller gave it", inferencePage},
 	{keyTemperature, double, call, "as the caller gave it", inferencePage},

@@ -3,6 +3,7 @@ package gatewayotel
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -28,7 +29,9 @@ func (c *content) attributes(of providers.CallContent) []attribute.KeyValue {
 	cut := false
 	add := func(key attribute.Key, keep side, items func(*writer) []any) {
 		data, was := c.fit(keep, items)
-		l.text(key, data)
+		if data != "" {
+			l = append(l, key.String(strings.ToValidUTF8(data, "�")))
+		}
 		cut = cut || was
 	}
 	var req providers.ChatCompletionRequest

@@ -79,12 +79,15 @@ func (o *Observer) measure(ctx context.Context, s *state, r *providers.Record) {
 	c.tokens(s.op.family, base, r.Usage)
 }
 
-// labels are the attributes that all metrics of a call have.
+// labels are the attributes that all metrics of a call have. The name of a model that
+// there is not is left out: callers could make a series out of each that they think of.
 func (o *Observer) labels(s *state, r *providers.Record) []attribute.KeyValue {
 	l := make(list, 0, 8)
 	l.text(keyOperation, s.op.name)
 	l.text(keyProvider, o.provider(r.Meta.Provider, r.Meta.Slug))
-	l.text(keyRequestModel, modelOf(r))
+	if r.Meta.Model != "" && errorOf(r.Err) != string(providers.ErrModelNotFound) {
+		l.text(keyRequestModel, r.Meta.Model)
+	}
 	l.text(keyResponseModel, r.ResponseModel)
 	if a := last(r); a != nil {
 		l.server(a.Server)
@@ -176,7 +179,9 @@ func (o *Observer) requests(c *count, r *providers.Record) {
 		}
 		l := make(list, 0, 8)
 		l.text(keyProvider, o.provider(a.Provider, a.Slug))
-		l.text(keyRequestModel, a.Model)
+		if a.Code != providers.ErrModelNotFound { // as for labels
+			l.text(keyRequestModel, a.Model)
+		}
 		l.server(a.Server)
 		if a.Code != "" {
 			l.text(keyError, errorType(a.Code))

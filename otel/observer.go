@@ -62,7 +62,7 @@ func (o *Observer) CallStart(ctx context.Context, c providers.Call) context.Cont
 	first := make([]attribute.KeyValue, 0, 2)
 	first = append(first, keyOperation.String(s.op.name))
 	if model != "" {
-		first = append(first, keyRequestModel.String(model))
+		first = append(first, keyRequestModel.String(short(model)))
 	}
 	ctx, s.span = o.tracer.Start(ctx, spanName(s.op.name, model),
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(c.Start), trace.WithAttributes(first...))
@@ -79,7 +79,7 @@ func spanName(operation, model string) string {
 	if model == "" {
 		return operation
 	}
-	return operation + " " + model
+	return operation + " " + short(model)
 }
 
 // CallEnd ends the span of the call, with those of its requests, and counts it.

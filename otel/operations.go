@@ -96,6 +96,7 @@ var errorTypes = map[providers.Code]string{
 	providers.ErrPromptNotFound:   "no such prompt, version or label",
 	providers.ErrFileNotFound:     "no such file",
 	providers.ErrBatchNotFound:    "no such batch",
+	providers.ErrNotFound:         "no such record in the log",
 	providers.ErrTooLarge:         "a body is over its limit",
 	providers.ErrContextLength:    "more tokens than the model takes",
 	providers.ErrOneToolOnly:      "the model takes one kind of tool at a time",

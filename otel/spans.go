@@ -4,7 +4,9 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/attribute"
 
@@ -14,10 +16,27 @@ import (
 // list gathers attributes.
 type list []attribute.KeyValue
 
+// The bounds of what callers and platforms write, but for content: bytes of a text,
+// and texts of a list.
+const maxText, maxTexts = 1024, 16
+
+// short is a text within its bound. What is not UTF-8 is replaced: exporters drop a
+// whole batch for it.
+func short(v string) string {
+	if len(v) > maxText {
+		end := maxText
+		for end > 0 && !utf8.RuneStart(v[end]) {
+			end--
+		}
+		v = v[:end] + "…"
+	}
+	return strings.ToValidUTF8(v, "?") // which is no longer
+}
+
 // text adds a string, unless it is empty, and count a number, unless it is 0.
 func (l *list) text(k attribute.Key, v string) {
 	if v != "" {
-		*l = append(*l, k.String(v))
+		*l = append(*l, k.String(short(v)))
 	}
 }
 
@@ -101,11 +120,15 @@ func (l *list) parameters(p *providers.Parameters) {
 	if p.Seed != nil {
 		*l = append(*l, keySeed.Int64(*p.Seed))
 	}
-	l.texts(keyStop, p.Stop)
+	stops := slices.Clone(p.Stop[:min(len(p.Stop), maxTexts)])
+	for i := range stops {
+		stops[i] = short(stops[i])
+	}
+	l.texts(keyStop, stops)
 	l.text(keyReasoning, p.ReasoningEffort)
 	l.text(keyOutputType, p.OutputType)
 	if p.EncodingFormat != "" {
-		*l = append(*l, keyEncoding.StringSlice([]string{p.EncodingFormat}))
+		*l = append(*l, keyEncoding.StringSlice([]string{short(p.EncodingFormat)}))
 	}
 }
 

@@ -81,8 +81,7 @@ func (r *Rules) Native(q *providers.NativeRequest) string {
 	if q.Method == providers.NativePredict || q.Method == providers.NativeEmbed || q.Method == providers.NativeBatchEmbed {
 		return ""
 	}
-	tools, _ := jsonx.Lookup(q.Body, "tools")
-	if !r.PlatformTools && runsTools(tools) {
+	if !r.PlatformTools && runsTools(q.Body) {
 		return "tools: the platform runs one, and its result may be another one each time"
 	}
 	if r.MaxTemperature != nil {
@@ -96,22 +95,33 @@ func (r *Rules) Native(q *providers.NativeRequest) string {
 	return ""
 }
 
-// runsTools reports whether a list of tools has one that is not a list of the
-// caller's own functions.
-func runsTools(tools []byte) bool {
-	list := jsonx.NewReader(tools)
-	if len(tools) == 0 || list.Kind() != jsonx.Array {
-		return false
-	}
-	for list.Array(); list.NextElem(); {
-		if list.Kind() != jsonx.Object {
-			list.Skip()
+// runsTools reports whether a body has a tool that is not a list of the caller's own
+// functions. The platform takes an object for a list of one.
+func runsTools(body []byte) bool {
+	for name, tools := range jsonx.Members(body) {
+		if name != "tools" {
 			continue
 		}
-		for name := range jsonx.Members(list.Raw()) {
-			if name != "functionDeclarations" && name != "function_declarations" {
+		list := jsonx.NewReader(tools)
+		if list.Kind() != jsonx.Array {
+			if runsTool(tools) {
 				return true
 			}
+			continue
+		}
+		for list.Array(); list.NextElem(); {
+			if runsTool(list.Raw()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func runsTool(tool []byte) bool {
+	for name := range jsonx.Members(tool) {
+		if name != "functionDeclarations" && name != "function_declarations" {
+			return true
 		}
 	}
 	return false
@@ -131,23 +141,29 @@ func nativeTemperature(body []byte) (float64, bool) {
 }
 
 // namesFiles reports whether a body has fileData anywhere in it.
-func namesFiles(value []byte) bool {
-	r := jsonx.NewReader(value)
+func namesFiles(body []byte) bool {
+	r := jsonx.NewReader(body)
+	return namesFile(&r)
+}
+
+// namesFile looks into the next value. It reads on in one pass, however deep the
+// value is.
+func namesFile(r *jsonx.Reader) bool {
+	found := false
 	switch r.Kind() {
 	case jsonx.Array:
 		for r.Array(); r.NextElem(); {
-			if namesFiles(r.Raw()) {
-				return true
-			}
+			found = namesFile(r) || found
 		}
 	case jsonx.Object:
-		for name, member := range jsonx.Members(value) {
-			if name == "fileData" || name == "file_data" || namesFiles(member) {
-				return true
-			}
+		for r.Object(); r.NextKey(); {
+			name := string(r.Key())
+			found = namesFile(r) || found || name == "fileData" || name == "file_data"
 		}
+	default:
+		r.Skip()
 	}
-	return false
+	return found
 }
 
 // NativeAnswer says why an answer to a request with that method is not kept; ""

@@ -2,6 +2,7 @@ package answers
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,12 +78,17 @@ func TestNativeRules(t *testing.T) {
 		{"a plain one", `{"contents":[]}`, Rules{}, false},
 		{"functions", `{"tools":[{"functionDeclarations":[]},{"function_declarations":[]}]}`, Rules{}, false},
 		{"a search", `{"tools":[{"functionDeclarations":[]},{"googleSearch":{}}]}`, Rules{}, true},
+		{"a search that is no list", `{"tools":{"googleSearch":{}}}`, Rules{}, true},
+		{"a search in a second list", `{"tools":[],"tools":[{"googleSearch":{}}]}`, Rules{}, true},
+		{"functions that are no list", `{"tools":{"functionDeclarations":{"name":"f"}}}`, Rules{}, false},
 		{"a search that may be kept", `{"tools":[{"googleSearch":{}}]}`, Rules{PlatformTools: true}, false},
 		{"a low temperature", `{"generationConfig":{"temperature":0.5}}`, Rules{MaxTemperature: &half}, false},
 		{"a high one", `{"generationConfig":{"temperature":0.6}}`, Rules{MaxTemperature: &half}, true},
 		{"none", `{}`, Rules{MaxTemperature: &half}, true},
 		{"a file", `{"contents":[{"parts":[{"fileData":{"fileUri":"gs://a/b"}}]}]}`, Rules{}, false},
 		{"a file that may change", `{"contents":[{"parts":[{"fileData":{"fileUri":"gs://a/b"}}]}]}`, Rules{RemoteMediaOff: true}, true},
+		{"a file that is no list", `{"contents":{"parts":{"file_data":{"fileUri":"gs://a/b"}}}}`, Rules{RemoteMediaOff: true}, true},
+		{"a file within many lists", strings.Repeat(`{"a":[`, 400) + `{"fileData":1}` + strings.Repeat(`]}`, 400), Rules{RemoteMediaOff: true}, true},
 		{"no file", `{"contents":[{"parts":[{"text":"fileData"}]}]}`, Rules{RemoteMediaOff: true}, false},
 	}
 	for _, tt := range tests {

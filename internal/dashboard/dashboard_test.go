@@ -173,7 +173,7 @@ func TestFileIsSentOnce(t *testing.T) {
 	if got, err := io.ReadAll(unpack); err != nil || string(got) != whole {
 		t.Errorf("the packed form is another one: %v", err)
 	}
-	for _, refused := range []string{"gzip;q=0", "gzip; q=0.0", "br", ""} {
+	for _, refused := range []string{"gzip;q=0", "gzip; q=0.0", "GZIP; Q=0", "gzip;q = 0", "br", ""} {
 		if res := ask(t, h, "GET", "/style.css", "Accept-Encoding", refused); res.Header.Get("Content-Encoding") != "" {
 			t.Errorf("%q: packed", refused)
 		}

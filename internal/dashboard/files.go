@@ -104,7 +104,8 @@ func takesGzip(in http.Header) bool {
 	for part := range strings.SplitSeq(in.Get("Accept-Encoding"), ",") {
 		name, quality, _ := strings.Cut(part, ";")
 		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			return strings.Trim(strings.TrimPrefix(strings.TrimSpace(quality), "q="), "0.") != "" || !strings.Contains(quality, "=")
+			_, weight, has := strings.Cut(quality, "=") // there is no other parameter
+			return !has || strings.Trim(strings.TrimSpace(weight), "0.") != ""
 		}
 	}
 	return false

@@ -123,7 +123,7 @@ func TestNativeFacts(t *testing.T) {
 		{"a limit", providers.NativeGenerate, `{"candidates":[{"finishReason":"MAX_TOKENS"}]}`, providers.NativeFacts{FinishReason: "length", NativeFinishReason: "MAX_TOKENS"}},
 		{"a second candidate", providers.NativeGenerate, `{"candidates":[{"finishReason":"STOP"},{"index":1,"finishReason":"SAFETY"}]}`, providers.NativeFacts{FinishReason: "stop", NativeFinishReason: "SAFETY"}},
 		{"a blocked prompt", providers.NativeGenerate, `{"promptFeedback":{"blockReason":"SAFETY"}}`, providers.NativeFacts{FinishReason: "content_filter"}},
-		{"sources", providers.NativeGenerate, `{"candidates":[{"finishReason":"STOP","groundingMetadata":{"webSearchQueries":["a"]}}]}`, providers.NativeFacts{FinishReason: "stop", NativeFinishReason: "STOP", Sources: true}},
+		{"sources", providers.NativeGenerate, `{"candidates":[{"finishReason":"STOP","groundingMetadata":{"webSearchQueries":["a"]}}]}`, providers.NativeFacts{FinishReason: "stop", NativeFinishReason: "STOP", Sources: true, Searches: 1}},
 		{"members of other kinds", providers.NativeGenerate, `{"candidates":{"a":1},"usageMetadata":7}`, providers.NativeFacts{}},
 		{"a count", providers.NativeCount, `{"totalTokens":5}`, providers.NativeFacts{}},
 		{"a prediction", providers.NativePredict, `{"predictions":[{"embeddings":{"values":[1],"statistics":{"token_count":3}}},{"embeddings":{"statistics":{"token_count":4.0}}}]}`, providers.NativeFacts{Usage: &providers.Usage{PromptTokens: 7, TotalTokens: 7}}},

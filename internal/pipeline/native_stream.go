@@ -138,8 +138,20 @@ func (s *NativeStream) Recv() ([]byte, error) {
 		_ = s.release()
 		return nil, err
 	}
+	facts := s.events.Facts()
+	s.note(&facts)
 	s.show(data)
 	return data, nil
+}
+
+// note keeps what was read so far, which counts if the stream is closed before its
+// end.
+func (s *NativeStream) note(facts *providers.NativeFacts) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.rec.native(facts)
+	}
 }
 
 // show keeps an event for observers that want content, as an element of a list.

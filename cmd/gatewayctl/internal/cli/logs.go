@@ -353,5 +353,5 @@ func (a *app) showRecord(r *logs.Record, asJSON bool) error {
 		style = console.Red
 		parts = append(parts, r.Error.Code+": "+r.Error.Message)
 	}
-	return a.console.OutStyled(style, strings.Join(parts, "  ")+"\n")
+	return a.console.OutStyled(style, console.Line(strings.Join(parts, "  "))+"\n")
 }

@@ -51,6 +51,11 @@ func (a *app) place(s *source) error {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return usage("--url is an address such as http://localhost:8080")
 	}
+	if password, ok := u.User.Password(); ok {
+		a.console.Hide(password)
+		_, rest, _ := strings.Cut(u.User.String(), ":") // as the address has it
+		a.console.Hide(rest)
+	}
 	return nil
 }
 

@@ -134,6 +134,17 @@ func (c *Console) paint(terminal bool, style Style, text string) string {
 	return "\x1b[" + string(style) + "m" + body + "\x1b[0m" + text[len(body):]
 }
 
+// Line is a text as one line, whose control characters are visible: what others wrote
+// must not look like a line of the program's own, in a pipe neither.
+func Line(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, Safe(text))
+}
+
 // Safe replaces control characters but for tabs and line feeds: a model must not
 // be able to steer the terminal. The ends of lines of other systems are those of
 // this one.

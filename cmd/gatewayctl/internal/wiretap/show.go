@@ -131,8 +131,8 @@ func events(text string) string {
 const longRun, shownRun = 120, 24
 
 // signed are the parameters of URLs in a body that give access to what the URL
-// names.
-var signed = regexp.MustCompile(`(?i)([?&](?:x-goog-signature|x-amz-signature|x-amz-security-token|sig|signature|access_token|key|token)=)[^&"\s]+`)
+// names. JSON may write & as an escape.
+var signed = regexp.MustCompile(`(?i)((?:[?&]|\\u0026)(?:x-goog-signature|x-amz-signature|x-amz-security-token|sig|signature|access_token|key|token)=)[^&"\s\\]+`)
 
 // shorten keeps the beginning of long base64, and takes signatures out of URLs.
 func shorten(text string) string {

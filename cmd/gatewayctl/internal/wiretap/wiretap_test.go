@@ -197,6 +197,8 @@ func TestTextsAreShortened(t *testing.T) {
 		{"base64", `{"data":"` + run + `=="}`, `{"data":"QUJDQUJDQUJDQUJDQUJDQUJD… [162 characters]"}`},
 		{"a data URI", `"data:image/png;base64,` + run + `"`, `"data:image/png;base64,QUJDQUJDQUJDQUJDQUJDQUJD… [160 characters]"`},
 		{"a text stays", strings.Repeat("word ", 100), strings.Repeat("word ", 100)},
+		{"a signed URL with escapes", `"https://h/o?x=1\u0026X-Goog-Signature=abc\u0026y=2"`, `"https://h/o?x=1\u0026X-Goog-Signature=[redacted]\u0026y=2"`},
+		{"a signed URL with one escape", `"https://h/o?sig=abc\u0026y=2"`, `"https://h/o?sig=[redacted]\u0026y=2"`},
 		{"a signed URL", `"https://h/o?x=1&X-Goog-Signature=abc&y=2"`, `"https://h/o?x=1&X-Goog-Signature=[redacted]&y=2"`},
 	}
 	for _, tt := range tests {
