@@ -5,7 +5,9 @@
 // Any OpenAI client then works with the base URL http://127.0.0.1:8787/v1 and
 // models such as "@slug/gemini-2.5-flash". The header x-gateway-config names a
 // config of the catalog, and its prompts are at /v1/prompts/{id}/completions. GET
-// /healthz answers without a key.
+// /healthz answers without a key. To look around with no catalog and no credentials,
+//
+//	go -C examples run ./sidecar -emulator
 //
 // The last 10,000 calls are kept in memory with what they cost at list prices, or in the
 // file of -log-file, which outlives the process; prompts and answers are not, unless
@@ -38,6 +40,7 @@ import (
 	"github.com/b650d4bf/gateway"
 	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/prompts"
+	"github.com/b650d4bf/gateway/providers/vertex/vertextest"
 )
 
 const (
@@ -60,7 +63,7 @@ func main() {
 type flags struct {
 	listen, catalog, keysFile, adminKeysFile, logFile string
 	records                                           int
-	content                                           bool
+	content, emulator                                 bool
 }
 
 func parseFlags(args []string) (flags, error) {
@@ -68,6 +71,7 @@ func parseFlags(args []string) (flags, error) {
 	set := flag.NewFlagSet("sidecar", flag.ContinueOnError)
 	set.StringVar(&f.listen, "listen", "127.0.0.1:8787", "`address` to listen on")
 	set.StringVar(&f.catalog, "catalog", "", "catalog `file` with the providers; required")
+	set.BoolVar(&f.emulator, "emulator", false, "ask an emulator of the platform in this process, to look around without credentials; takes the place of -catalog")
 	set.StringVar(&f.keysFile, "keys-file", "", "`file` with the API keys, one a line; without it no key is needed")
 	set.StringVar(&f.adminKeysFile, "admin-keys-file", "", "`file` with the keys that see the log and the dashboard, one a line; without it each API key sees its own calls")
 	set.StringVar(&f.logFile, "log-file", "", "`file` of JSON Lines to keep calls in, in place of memory")
@@ -79,6 +83,9 @@ func parseFlags(args []string) (flags, error) {
 	switch {
 	case set.NArg() > 0:
 		return flags{}, fmt.Errorf("unexpected argument %q", set.Arg(0))
+	case f.emulator && f.catalog != "":
+		return flags{}, errors.New("-emulator takes the place of -catalog: give one of them")
+	case f.emulator:
 	case f.catalog == "":
 		return flags{}, errors.New("-catalog is required: a file such as {\"providers\":{\"vx\":{\"provider\":\"vertex-ai\",\"project_id\":\"my-project\",\"region\":\"global\",\"auth\":\"application_default\"}}}")
 	}
@@ -99,15 +106,11 @@ func run(ctx context.Context, args []string, ready func(net.Addr)) (err error) {
 	if err != nil {
 		return err
 	}
-	providers, err := catalog.Open(f.catalog)
+	from, err := openPlatform(&f)
 	if err != nil {
 		return err
 	}
-	store := new(promptStore)
-	if err := store.read(providers); err != nil {
-		return err
-	}
-	client, end, err := newClient(&f, gateway.WithCatalog(providers), gateway.WithPrompts(prompts.New(store)), gateway.WithObserver(callLog{}))
+	client, end, err := newClient(&f, append(from.options, gateway.WithObserver(callLog{}))...)
 	if err != nil {
 		return err
 	}
@@ -120,10 +123,10 @@ func run(ctx context.Context, args []string, ready func(net.Addr)) (err error) {
 	if err != nil {
 		return err
 	}
-	slog.Info("listening", "address", l.Addr().String(), "keys", len(keys), "providers", providers.Slugs())
+	slog.Info("listening", "address", l.Addr().String(), "keys", len(keys), "providers", from.names())
 	warnOfOpenDoors(keys, admins)
 	ready(l.Addr())
-	return serve(ctx, l, routes(client, keys, admins), func() { reread(providers, store) }, reload)
+	return serve(ctx, l, routes(client, keys, admins), from.reread, reload)
 }
 
 // warnOfOpenDoors says what is open to everyone.
@@ -156,6 +159,42 @@ func routes(client *gateway.Client, keys, admins []string) http.Handler {
 	return mux
 }
 
+// platform is where calls go.
+type platform struct {
+	options []gateway.ClientOption
+	catalog *catalog.File // nil for the emulator
+	prompts *promptStore
+}
+
+// openPlatform reads the catalog, or makes an emulator.
+func openPlatform(f *flags) (*platform, error) {
+	if f.emulator {
+		return &platform{options: []gateway.ClientOption{
+			gateway.WithProjectID("emulated"), gateway.WithRegion("global"), gateway.WithAccessToken("emulated"),
+			gateway.WithHTTPClient(&http.Client{Transport: vertextest.New().Transport()}),
+		}}, nil
+	}
+	providers, err := catalog.Open(f.catalog)
+	if err != nil {
+		return nil, err
+	}
+	store := new(promptStore)
+	if err := store.read(providers); err != nil {
+		return nil, err
+	}
+	return &platform{
+		options: []gateway.ClientOption{gateway.WithCatalog(providers), gateway.WithPrompts(prompts.New(store))},
+		catalog: providers, prompts: store,
+	}, nil
+}
+
+func (p *platform) names() []string {
+	if p.catalog == nil {
+		return []string{"an emulator"}
+	}
+	return p.catalog.Slugs()
+}
+
 // promptStore has the prompts of the catalog as it was read last.
 type promptStore struct {
 	now atomic.Pointer[prompts.Memory]
@@ -175,15 +214,19 @@ func (s *promptStore) read(providers *catalog.File) error {
 }
 
 // reread loads the catalog again.
-func reread(providers *catalog.File, store *promptStore) {
-	if err := providers.Reload(); err != nil {
+func (p *platform) reread() {
+	if p.catalog == nil {
+		slog.Info("there is no catalog to read again")
+		return
+	}
+	if err := p.catalog.Reload(); err != nil {
 		slog.Error("the catalog was not reloaded, the old one stays", "error", err)
 		return
 	}
-	if err := store.read(providers); err != nil {
+	if err := p.prompts.read(p.catalog); err != nil {
 		slog.Error("the prompts were not reloaded, the old ones stay", "error", err)
 	}
-	slog.Info("catalog reloaded", "providers", providers.Slugs())
+	slog.Info("catalog reloaded", "providers", p.catalog.Slugs())
 }
 
 // serve accepts connections until ctx ends and calls reread at each signal. It

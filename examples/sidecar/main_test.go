@@ -221,6 +221,7 @@ func TestCommandLine(t *testing.T) {
 		want string
 	}{
 		{"no catalog", nil, "-catalog is required"},
+		{"a catalog and an emulator", []string{"-emulator", "-catalog", good}, "one of them"},
 		{"an argument too many", []string{"-catalog", good, "x"}, "unexpected argument"},
 		{"a catalog that is not there", []string{"-catalog", filepath.Join(dir, "no.json")}, "no.json"},
 		{"a faulty catalog", []string{"-catalog", faulty}, "catalog.json"},
