@@ -138,8 +138,23 @@ func (s *NativeStream) Recv() ([]byte, error) {
 		_ = s.release()
 		return nil, err
 	}
+	s.note()
 	s.show(data)
 	return data, nil
+}
+
+// note notes what has been counted so far: whoever closes the stream has had it, and
+// its events may be read elsewhere then.
+func (s *NativeStream) note() {
+	if !s.rec.observed() && s.rec.logger == nil {
+		return
+	}
+	facts := s.events.Facts()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.rec.native(&facts)
+	}
 }
 
 // show keeps an event for observers that want content, as an element of a list.
