@@ -27,7 +27,7 @@ func TestCallsThatShareAFailureMadeNoRequest(t *testing.T) {
 				var all sync.WaitGroup
 				for range 3 {
 					all.Go(func() {
-						err := errors.ErrUnsupported
+						var err error
 						if stream {
 							_, err = client.Chat.Completions.CreateStream(t.Context(), hello("gemini-2.5-flash"), opts...)
 						} else {
