@@ -21,6 +21,7 @@ const maxLost = 1000
 
 // bucket is what the records of one stretch of time sum up to.
 type bucket struct {
+	begun int // the how manieth it is
 	total sum
 	parts []part // by field
 }

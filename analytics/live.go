@@ -56,6 +56,7 @@ type Live struct {
 	levels  []*level // the coarsest first
 	values  []*values
 	skipped int64
+	begun   int // buckets
 }
 
 var (
@@ -63,12 +64,15 @@ var (
 	_ logs.Sink = (*Live)(nil)
 )
 
-// values are those of a field that have sums of their own, with the number of
-// buckets that have one.
+// values are those of a field that have sums of their own.
 type values struct {
 	most int
-	used map[string]int
+	used map[string]*holder
 }
+
+// holder is a value with a place: the number of buckets that have a sum of it, and
+// since when it has the place, by the count of buckets that were begun.
+type holder struct{ buckets, since int }
 
 // NewLive returns an empty Live.
 func NewLive(o Options) (*Live, error) {
@@ -96,7 +100,7 @@ func NewLive(o Options) (*Live, error) {
 			return nil, providers.Invalid("max_values", "must not be negative")
 		}
 		l.fields = append(l.fields, f)
-		l.values = append(l.values, &values{most: most, used: map[string]int{}})
+		l.values = append(l.values, &values{most: most, used: map[string]*holder{}})
 	}
 	now := l.now()
 	for _, k := range []struct {
@@ -179,6 +183,10 @@ func (l *Live) update(now, at time.Time, r *logs.Record, do func(*sum)) {
 		if b == nil {
 			continue
 		}
+		if b.begun == 0 {
+			l.begun++
+			b.begun = l.begun
+		}
 		kept = true
 		do(&b.total)
 		for i := range l.fields {
@@ -197,11 +205,18 @@ func (l *Live) part(b *bucket, i int, r *logs.Record) *sum {
 		return s
 	}
 	of := l.values[i]
-	if _, has := of.used[v.Text]; !has && len(of.used) >= of.most {
+	h := of.used[v.Text]
+	if h == nil && len(of.used) >= of.most {
 		return &b.parts[i].other
 	}
 	text, s := strings.Clone(v.Text), new(sum)
-	of.used[text]++
+	if h == nil {
+		h = &holder{since: l.begun}
+		of.used[text] = h
+	}
+	h.buckets++
+	// Of a bucket that is older than the place, a part may be with the others.
+	s.partial = b.parts[i].other.requests > 0 && h.since >= b.begun
 	b.parts[i].values[text] = s
 	return s
 }
@@ -210,7 +225,7 @@ func (l *Live) part(b *bucket, i int, r *logs.Record) *sum {
 func (l *Live) release(b *bucket) {
 	for i, of := range l.values {
 		for v := range b.parts[i].values {
-			if of.used[v]--; of.used[v] == 0 {
+			if of.used[v].buckets--; of.used[v].buckets == 0 {
 				delete(of.used, v)
 			}
 		}

@@ -132,7 +132,7 @@ func (t *tally) addBucket(b *bucket, start time.Time, field int, wanted []string
 		return nil
 	}
 	for _, v := range wanted {
-		if _, has := part.values[v]; !has {
+		if of, has := part.values[v]; !has || of.partial {
 			return providers.Invalid("filters", "there are more values than the live sums keep apart, and this may be one of the others: raise MaxValues, or ask a log's store")
 		}
 	}

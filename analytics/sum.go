@@ -19,6 +19,7 @@ type sum struct {
 	timeSaved                                       int64 // microseconds
 	duration, firstChunk, hitLatency                sketch
 	feedback                                        scores
+	partial                                         bool // of a Live: some may be with the others
 }
 
 // scores sum feedback up.

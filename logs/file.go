@@ -178,14 +178,13 @@ func (f *File) append(data []byte) error {
 		data = append([]byte{'\n'}, data...)
 	}
 	n, err := f.file.Write(data)
-	f.torn = f.torn && n == 0
 	if err != nil {
 		if n > 0 && f.file.Truncate(f.size) != nil { // it stays as it was, or ends within a line
 			f.size, f.torn = f.size+int64(n), true
 		}
 		return fmt.Errorf("logs: %w", err)
 	}
-	f.size += int64(n)
+	f.size, f.torn = f.size+int64(n), false
 	if f.opts.Fsync {
 		if err := f.file.Sync(); err != nil {
 			return fmt.Errorf("logs: %w", err)

@@ -107,3 +107,29 @@ func TestALineThatIsTooLongIsPassedOver(t *testing.T) {
 		t.Errorf("got %d bytes, %v", len(line), err)
 	}
 }
+
+// A line that a process left half stays apart from what comes when the disk has room.
+func TestATornFileOnADiskThatIsFull(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "calls.jsonl")
+	if err := os.WriteFile(path, []byte(`{"id":"torn`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := OpenFile(path, FileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	disk := &full{appended: f.file, room: 5}
+	f.file = disk
+	if err := f.Write(t.Context(), []Record{{ID: "lost"}}); !errors.Is(err, errFull) {
+		t.Fatalf("on a full disk: %v", err)
+	}
+	disk.room = 1 << 20
+	if err := f.Write(t.Context(), []Record{{ID: "after"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Get(t.Context(), "after"); err != nil {
+		data, _ := os.ReadFile(path)
+		t.Errorf("%v: the file is %q", err, data)
+	}
+}

@@ -171,6 +171,7 @@ func (l *Log) Stats() Stats {
 // closed and all has been written.
 func (l *Log) run() {
 	var all sync.WaitGroup
+	var times apart
 	for _, s := range l.sinks {
 		all.Go(func() { s.run(l.ctx, &l.opts) })
 	}
@@ -179,6 +180,7 @@ func (l *Log) run() {
 			over := l.ctx.Err() != nil // the time to close
 			if !over {
 				l.redact(r)
+				times.place(r)
 			}
 			for _, s := range l.sinks {
 				if over || !s.queue.put(r) {

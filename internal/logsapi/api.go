@@ -232,8 +232,11 @@ func answer(status int, v any) (*Answer, error) {
 	return &Answer{Status: status, Header: jsonHeader(), JSON: b}, nil
 }
 
-// mine reports whether the record may be seen.
-func (q *request) mine(r *logs.Record) bool { return q.keyID == nil || r.KeyID == *q.keyID }
+// mine reports whether the record may be seen. Those that came without a key are no
+// key's.
+func (q *request) mine(r *logs.Record) bool {
+	return q.keyID == nil || *q.keyID != "" && r.KeyID == *q.keyID
+}
 
 // restrict adds the condition that the records are of the key.
 func (q *request) restrict(filters []logs.Filter) []logs.Filter {
@@ -265,10 +268,30 @@ func (q *request) show() (*Answer, error) {
 		return nil, err
 	}
 	r, err := q.get(q.rest)
+	if errors.Is(err, providers.ErrNotFound) && q.keyID != nil {
+		r, err = q.older(q.rest, err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return answer(http.StatusOK, r)
+}
+
+// older returns the newest record of the key with an id that a call of somebody else
+// took again later, without content; with none the error.
+func (q *request) older(id string, missing error) (*logs.Record, error) {
+	ask := logs.Query{Filters: q.restrict([]logs.Filter{{Field: "id", Op: logs.Eq, Values: []string{id}}}), Limit: 1}
+	if ask.Validate() != nil { // no call has such an id
+		return nil, missing
+	}
+	page, err := q.store.Query(q.ctx, ask)
+	if err != nil {
+		return nil, err
+	}
+	if len(page.Records) == 0 {
+		return nil, missing
+	}
+	return &page.Records[0], nil
 }
 
 // get returns a record that may be seen.

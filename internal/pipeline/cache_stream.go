@@ -48,9 +48,12 @@ func streamed(ctx context.Context, p *place, req *providers.ChatCompletionReques
 			if !leads && again < maxJoins && !over && isAnothers(err) {
 				continue
 			}
+			if !leads {
+				p.status(p.missed(), &providers.CacheInfo{Shared: true})
+			}
 			return out, leads && !left, err
 		}
-		p.told(res, leads, 0)
+		p.told(res, leads, res.info.Saved)
 		p.rec.waiting = &pending{place: p, flight: f, result: res}
 		reader := &logReader{ctx: wait, log: res.log, large: &res.large, flight: f, left: make(chan struct{}), cancel: cancel}
 		if out.first, err = reader.Recv(); err != nil {

@@ -172,6 +172,9 @@ func through[Q, T any](ctx context.Context, p *place, k *kind[Q, T], req Q, ask 
 			if !leads && again < maxJoins && !over && isAnothers(err) {
 				continue // the time of the one who led was over, and not this call's
 			}
+			if !leads { // the request was another call's, and so is its place in a trail
+				p.status(p.missed(), &providers.CacheInfo{Shared: true})
+			}
 			return out, leads && !left, err
 		}
 		return claimed(p, k, f, res, leads)
