@@ -61,7 +61,7 @@ type Store struct {
 
 	migrating chan struct{} // has one while somebody migrates
 	ready     atomic.Bool
-	due       atomic.Int64 // when to prune next, in nanoseconds since 1970
+	pruner    logsql.Pruner
 
 	written, duplicates, refused, deleted, unreadable, failed atomic.Int64
 }

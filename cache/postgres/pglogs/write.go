@@ -156,52 +156,27 @@ func ofClass(err error, classes ...string) bool {
 	return ok && len(pg.Code) == 5 && slices.Contains(classes, pg.Code[:2])
 }
 
-// The pace of pruning.
-const (
-	pruneEvery = time.Minute
-	// pruneRows is what one statement deletes, and pruneBatches how many of them a Write
-	// runs at most; when that was not enough, the next one goes on.
-	pruneRows    = 1000
-	pruneBatches = 4
-)
+// pruneRows is what one statement deletes when pruning.
+const pruneRows = 1000
 
 // prune deletes what is too old or too many, if that is due.
 func (s *Store) prune(ctx context.Context) {
 	if s.maxAge == 0 && s.maxRecords == 0 {
 		return
 	}
-	at := time.Now()
-	due := s.due.Load()
-	if at.UnixNano() < due || !s.due.CompareAndSwap(due, at.Add(pruneEvery).UnixNano()) {
-		return
+	if err := s.pruner.Sometimes(ctx, pruneRows, s.pruneOnce); err != nil {
+		_ = s.failure("prune", err)
 	}
-	for range pruneBatches {
-		n, err := s.pruneOnce(ctx)
-		if err != nil {
-			_ = s.failure("prune", err)
-			return
-		}
-		if n < pruneRows {
-			return
-		}
-	}
-	s.due.Store(at.UnixNano())
 }
 
 // Prune deletes what is too old or too many by the options, and returns how many
 // records that were. Write does so on its own now and then.
 func (s *Store) Prune(ctx context.Context) (int, error) {
-	total := 0
-	for {
-		n, err := s.pruneOnce(ctx)
-		total += n
-		if err != nil {
-			return total, s.failure("prune", err)
-		}
-		if n == 0 {
-			return total, nil
-		}
+	n, err := s.pruner.All(ctx, s.pruneOnce)
+	if err != nil {
+		return n, s.failure("prune", err)
 	}
+	return n, nil
 }
 
 // pruneOnce deletes one batch, by age and else by number.

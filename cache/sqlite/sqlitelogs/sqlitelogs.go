@@ -53,8 +53,8 @@ import (
 // Store keeps records in a file. It is safe for concurrent use.
 type Store struct {
 	settings
-	file *dbfile.Handle
-	due  atomic.Int64 // when to prune next, in nanoseconds since 1970
+	file   *dbfile.Handle
+	pruner logsql.Pruner
 
 	written, duplicates, refused, deleted, unreadable, failed atomic.Int64
 }
