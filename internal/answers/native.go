@@ -41,6 +41,8 @@ func EncodeNative(k *Kept, a *Native) []byte {
 		w.str(s)
 	}
 	w.has(f.Sources)
+	w.int(int64(f.Searches))
+	w.has(f.Maps)
 	if w.has(f.Usage != nil) {
 		w.usage(f.Usage)
 	}
@@ -60,6 +62,7 @@ func DecodeNative(body []byte) (*Native, Kept, error) {
 		return nil, k, err
 	}
 	a := &Native{Facts: providers.NativeFacts{ID: r.str(), Model: r.str(), FinishReason: r.str(), NativeFinishReason: r.str(), Sources: r.has()}}
+	a.Facts.Searches, a.Facts.Maps = int(r.int()), r.has()
 	if r.has() {
 		a.Facts.Usage = new(providers.Usage)
 		r.usage(a.Facts.Usage)

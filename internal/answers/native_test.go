@@ -18,7 +18,7 @@ func TestNativeIsKept(t *testing.T) {
 		{
 			Events: [][]byte{[]byte(`{"a":1}`), []byte(`{"b":"é"}`)},
 			Facts: providers.NativeFacts{
-				ID: "r", Model: "v", FinishReason: "stop", NativeFinishReason: "STOP", Sources: true,
+				ID: "r", Model: "v", FinishReason: "stop", NativeFinishReason: "STOP", Sources: true, Searches: 2, Maps: true,
 				Usage: &providers.Usage{PromptTokens: 3, CompletionTokens: 5, TotalTokens: 8, Extra: providers.Extra(`{"traffic_type":"ON_DEMAND"}`)},
 			},
 		},

@@ -28,6 +28,11 @@ func errNoRoute() error {
 			"GET /v1/models, GET /v1/models/{id}, POST /v1beta/models/{model}:{method} and Vertex AI's paths of models, /v1/files and /v1/batches with what is below, /v1/logs and /v1/analytics with what is below, POST /v1/feedback, /v1/cached_contents and /v1/cached_contents/{name}")
 }
 
+// errOtherSchema is for the path that newer clients ask first.
+func errOtherSchema() error {
+	return invalid(http.StatusNotFound, "", "the Responses API is not served: set the client to chat completions, POST /v1/chat/completions")
+}
+
 func errMethod(allowed string) error {
 	return invalid(http.StatusMethodNotAllowed, "", "wrong method: use "+strings.TrimSuffix(allowed, ", "+http.MethodOptions))
 }

@@ -286,6 +286,9 @@ func (c *call) serve() error {
 		}
 	}
 	if rt == nil {
+		if p := c.r.URL.Path; p == "/v1/responses" || strings.HasPrefix(p, "/v1/responses/") {
+			return errOtherSchema()
+		}
 		return errNoRoute()
 	}
 	if !rt.takes(c.r.Method) {

@@ -60,6 +60,16 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
+// TestTheResponsesAPISaysWhereToGo is for clients that ask it first.
+func TestTheResponsesAPISaysWhereToGo(t *testing.T) {
+	for _, path := range []string{"/v1/responses", "/v1/responses/r-1"} {
+		res := ask(t, Config{}, &fake{}, "POST", path, hello)
+		if message := readEnvelope(t, res).Error.Message; res.StatusCode != 404 || !strings.Contains(message, "/v1/chat/completions") || strings.Contains(message, "rerank") {
+			t.Errorf("%s: %d %q", path, res.StatusCode, message)
+		}
+	}
+}
+
 func TestMountedBelowAPrefix(t *testing.T) {
 	for _, prefix := range []string{"/llm", "/llm/"} {
 		t.Run(prefix, func(t *testing.T) {
