@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -86,7 +87,9 @@ func OpenFile(path string, o FileOptions) (*File, error) {
 		o.MaxBytes = DefaultFileBytes
 	}
 	lock, err := lockFile(path + ".lock")
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("logs: the directory of %s is not there, make it first: %w", path, err)
+	} else if err != nil {
 		return nil, err
 	}
 	f := &File{path: path, opts: o, lock: lock}

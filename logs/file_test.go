@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -259,4 +260,11 @@ func FuzzFile(f *testing.F) {
 			t.Fatal(r, err)
 		}
 	})
+}
+
+func TestTheDirectoryOfAFileMustBeThere(t *testing.T) {
+	_, err := logs.OpenFile(filepath.Join(t.TempDir(), "none", "calls.jsonl"), logs.FileOptions{})
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "make it first") {
+		t.Errorf("error %v", err)
+	}
 }
