@@ -349,3 +349,18 @@ func TestFilesThatCannotBeOpened(t *testing.T) {
 		}
 	}
 }
+
+// TestATableThatNamesOtherColumnsIsDamage changes one letter of a trigger's text, which
+// SQLite takes for a mistake in the statement.
+func TestATableThatNamesOtherColumnsIsDamage(t *testing.T) {
+	data := filled(t)
+	const good, bad = "SET entries = entries", "SET ensries = entries"
+	if !bytes.Contains(data, []byte(good)) {
+		t.Fatalf("the schema has no %q", good)
+	}
+	path := filepath.Join(t.TempDir(), "answers.db")
+	must(t, os.WriteFile(path, bytes.Replace(data, []byte(good), []byte(bad), 1), 0o600))
+	if got := usable(t, path, "a letter of a trigger"); got.Corrupt != 1 {
+		t.Errorf("%d were counted, want 1", got.Corrupt)
+	}
+}

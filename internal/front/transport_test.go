@@ -162,6 +162,10 @@ func TestEndOfTheContextIsAnErrorOfTheTransport(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			head := make([]byte, len("data: "))
+			if _, err := io.ReadFull(res.Body, head); err != nil {
+				t.Fatal(err)
+			}
 			go cancel()
 			got, err := io.ReadAll(res.Body)
 			if !errors.Is(err, context.Canceled) || !strings.Contains(string(got), "one") || strings.Contains(string(got), "error") {

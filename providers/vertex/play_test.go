@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"cloud.google.com/go/auth"
@@ -23,6 +24,7 @@ type player struct {
 	header http.Header
 	body   func() io.Reader
 
+	mu     sync.Mutex // several choices may be asked for at once
 	sent   []byte
 	url    string
 	method string
@@ -36,6 +38,8 @@ func plays(text []byte) *player {
 }
 
 func (p *player) RoundTrip(r *http.Request) (*http.Response, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.calls++
 	p.url, p.method, p.head = r.URL.String(), r.Method, r.Header.Clone()
 	if p.sent = nil; r.Body != nil {

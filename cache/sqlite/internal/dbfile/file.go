@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	driver "modernc.org/sqlite"
@@ -176,6 +177,12 @@ func changed(err error) bool {
 		return true
 	}
 	return false
+}
+
+// missing reports whether the file lacks a table or a column that a statement names.
+// Statements are right, and the tables were there when it was opened.
+func missing(err error) bool {
+	return ResultCode(err) == sqlite3.SQLITE_ERROR && strings.Contains(err.Error(), "no such ")
 }
 
 // Kind says how the files of one kind of store are treated.

@@ -66,11 +66,13 @@ func (h *Handle) WhileOpen(run func()) bool {
 }
 
 // With runs one bounded operation on the file. One that finds the file damaged runs
-// again on the new file.
+// again on the new file. One that finds it changed runs again on the file as it is now,
+// and if that misses what the statements name, it is damaged too.
 func (h *Handle) With(ctx context.Context, run func(context.Context, *File) error) error {
 	for attempt := 0; ; attempt++ {
 		f, err := h.once(ctx, run)
-		if attempt == 0 && (Damaged(err) || changed(err)) && ctx.Err() == nil && h.reopen(f, Damaged(err)) == nil {
+		again, broken := attempt == 0 && changed(err), attempt == 0 && Damaged(err) || attempt == 1 && missing(err)
+		if (again || broken) && ctx.Err() == nil && h.reopen(f, broken) == nil {
 			continue
 		}
 		return err
