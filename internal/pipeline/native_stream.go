@@ -109,15 +109,28 @@ func startNative(ctx context.Context, at *route, req *providers.NativeRequest) (
 	if err != nil {
 		return nativeOpened{}, err
 	}
-	data, err := events.Recv()
+	data, err := firstOf(at, events, "the stream has no event")
 	if err != nil {
-		_ = events.Close()
-		if isEnd(err) {
-			err = &providers.Error{Code: providers.ErrEmptyResponse, Message: "the stream has no event", Provider: at.target.Provider, Sent: true}
-		}
 		return nativeOpened{}, err
 	}
 	return nativeOpened{events: events, first: data}, nil
+}
+
+// firstOf waits for the first piece of a stream. One that has none is closed, and the
+// message says that it is empty.
+func firstOf[T any](at *route, stream interface {
+	Recv() (T, error)
+	Close() error
+}, empty string,
+) (T, error) {
+	first, err := stream.Recv()
+	if err != nil {
+		_ = stream.Close()
+		if isEnd(err) {
+			err = &providers.Error{Code: providers.ErrEmptyResponse, Message: empty, Provider: at.target.Provider, Sent: true}
+		}
+	}
+	return first, err
 }
 
 // Recv returns the data of the next event, valid until the next call. After the

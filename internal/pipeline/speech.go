@@ -148,12 +148,8 @@ func startSpeech(ctx context.Context, at *route, req *providers.SpeechRequest) (
 	if err != nil {
 		return spoken{}, err
 	}
-	first, err := reader.Recv()
+	first, err := firstOf(at, reader, "the answer has no audio")
 	if err != nil {
-		_ = reader.Close()
-		if isEnd(err) {
-			err = &providers.Error{Code: providers.ErrEmptyResponse, Message: "the answer has no audio", Provider: at.target.Provider, Sent: true}
-		}
 		return spoken{}, err
 	}
 	return spoken{reader: reader, first: first}, nil
