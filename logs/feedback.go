@@ -38,7 +38,11 @@ func (f *Feedback) Validate() error {
 	return nil
 }
 
-// tooMuch says that a record can't have more feedback.
-func tooMuch() error {
+// RoomForFeedback reports an error for a record of which so much was said that it
+// takes no more. Stores ask before they add.
+func RoomForFeedback(said int) error {
+	if said < maxFeedback {
+		return nil
+	}
 	return providers.Invalid("record_id", "the record has "+strconv.Itoa(maxFeedback)+" feedbacks already")
 }

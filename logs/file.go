@@ -153,8 +153,8 @@ func (f *File) AddFeedback(ctx context.Context, b Feedback) error {
 	if err != nil {
 		return err
 	}
-	if len(r.Feedback) >= maxFeedback {
-		return tooMuch()
+	if err := RoomForFeedback(len(r.Feedback)); err != nil {
+		return err
 	}
 	line, err := json.Marshal(&b)
 	if err != nil {

@@ -184,8 +184,8 @@ func (m *Memory) AddFeedback(_ context.Context, f Feedback) error {
 	if old == nil {
 		return ErrNotFound
 	}
-	if len(old.Feedback) >= maxFeedback {
-		return tooMuch()
+	if err := RoomForFeedback(len(old.Feedback)); err != nil {
+		return err
 	}
 	list := m.list[m.head:]
 	for i := len(list) - 1; i >= 0; i-- {

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -215,14 +214,11 @@ func Feedback(said []string) ([]logs.Feedback, error) {
 	return out, nil
 }
 
-// maxFeedback is how much may be said of one record.
-const maxFeedback = 100
-
 // AddFeedback adds to what was said of a record. It returns what is to be written
 // down, and the new value of the field feedback, nil for none.
 func AddFeedback(said []string, f *logs.Feedback) (more string, score *float64, err error) {
-	if len(said) >= maxFeedback {
-		return "", nil, providers.Invalid("record_id", "the record has "+strconv.Itoa(maxFeedback)+" feedbacks already")
+	if err := logs.RoomForFeedback(len(said)); err != nil {
+		return "", nil, err
 	}
 	b, err := json.Marshal(f)
 	if err != nil {
