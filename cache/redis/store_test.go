@@ -59,6 +59,29 @@ func TestOwnWritesAreReadAtOnce(t *testing.T) {
 	})
 }
 
+// A client that looked before there was an entry remembers that there is none, until
+// the server's message comes.
+func TestWhoAsksForTheLockSeesTheEntry(t *testing.T) {
+	eachServer(t, func(t *testing.T, o rueidis.ClientOption) {
+		a := open(t, o)
+		b := open(t, o, redis.WithPrefix(a.Prefix()))
+		ctx := t.Context()
+		for i := range 300 {
+			e := entry(i)
+			if _, ok, err := b.Get(ctx, e.Key); ok || err != nil {
+				t.Fatalf("before: %v, %v", ok, err)
+			}
+			must(t, a.Set(ctx, e))
+			unlock, _, err := b.Lock(ctx, e.Key, time.Minute)
+			must(t, err)
+			if _, ok, err := b.Get(ctx, e.Key); !ok || err != nil {
+				t.Fatalf("round %d: the entry of the other process: %v, %v", i, ok, err)
+			}
+			unlock()
+		}
+	})
+}
+
 func TestSearchFindsAllMatches(t *testing.T) {
 	eachServer(t, func(t *testing.T, o rueidis.ClientOption) {
 		const dim, all, threshold = 96, 400, 0.95
