@@ -134,7 +134,14 @@ func isRegion(s string) bool {
 
 // isProject also allows the domain-scoped form, example.com:project.
 func isProject(s string) bool {
-	return s != "" && s[0] != '.' && len(s) <= 128 && onlyFrom(s, "-.:")
+	id := s
+	if domain, of, scoped := strings.Cut(s, ":"); scoped {
+		if domain == "" || domain[0] == '.' || !onlyFrom(domain, "-.") {
+			return false
+		}
+		id = of
+	}
+	return id != "" && len(s) <= 128 && onlyFrom(id, "-")
 }
 
 // onlyFrom reports whether s has only lower-case letters, digits and the given

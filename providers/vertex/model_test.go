@@ -192,7 +192,7 @@ func TestEveryPublisherHasItsSource(t *testing.T) {
 func FuzzModel(f *testing.F) {
 	for _, ref := range []string{
 		"gemini-2.5-flash", "google.x@1", "publishers/google/models/x", "projects/p/locations/l/endpoints/1",
-		"projects/a:b/locations/us/publishers/google/models/m", "..", "a/../b", "x?y", "projects//locations//models/",
+		"projects/a:b/locations/us/publishers/google/models/m", "projects/a:b::/locations/us/publishers/google/models/m", "..", "a/../b", "x?y", "projects//locations//models/",
 		"qwen.qwen3", "endpoints.1", "the service.x", "mistralai/m@1", "projects/p/locations/eu/publishers/meta/models/m",
 	} {
 		f.Add(ref)
