@@ -59,7 +59,7 @@ func TestCompatibleWithTheBaseline(t *testing.T) {
 // load returns the types of the packages that users of a module can import.
 func load(t *testing.T, dir string) map[string]*types.Package {
 	t.Helper()
-	names := strings.Fields(run(t, dir, "go", "list", "-f", `{{if ne .Name "main"}}{{.ImportPath}}{{end}}`, "./..."))
+	names := strings.Fields(run(t, dir, "list", "-f", `{{if ne .Name "main"}}{{.ImportPath}}{{end}}`, "./..."))
 	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(strings.Split(name, "/"), "internal") })
 	list, err := packages.Load(&packages.Config{
 		Context: t.Context(), Mode: packages.NeedName | packages.NeedTypes, Dir: dir,

@@ -189,7 +189,7 @@ func keptOnly(t *testing.T) {
 func build(t *testing.T, s shipped) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), s.name)
-	run(t, filepath.Join(root, s.dir), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, ".")
+	run(t, filepath.Join(root, s.dir), "build", "-trimpath", "-ldflags=-s -w", "-o", binary, ".")
 	return binary
 }
 
@@ -256,7 +256,7 @@ func writeReleased(t *testing.T, schema *jsonschema.Schema, s shipped, modules m
 // writes the bills.
 func compileSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	dir := filepath.Join(strings.TrimSpace(run(t, ".", "go", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go")), "schema")
+	dir := filepath.Join(strings.TrimSpace(run(t, ".", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go")), "schema")
 	c := jsonschema.NewCompiler()
 	for id, file := range map[string]string{
 		"http://cyclonedx.org/schema/bom-1.6.schema.json":  "bom-1.6.schema.json",

@@ -119,7 +119,7 @@ func importable(packages []pkg) []string {
 func list(t *testing.T, dir string, args ...string) []pkg {
 	t.Helper()
 	var all []pkg
-	d := json.NewDecoder(strings.NewReader(run(t, filepath.Join(root, dir), "go", args...)))
+	d := json.NewDecoder(strings.NewReader(run(t, filepath.Join(root, dir), args...)))
 	for {
 		var p pkg
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
@@ -131,17 +131,17 @@ func list(t *testing.T, dir string, args ...string) []pkg {
 	}
 }
 
-// run returns what a command prints. Programs are those for Linux on amd64, whatever
+// run returns what the go command prints. Programs are those for Linux on amd64, whatever
 // machine asks.
-func run(t *testing.T, dir, name string, args ...string) string {
+func run(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd := exec.CommandContext(t.Context(), "go", args...)
 	var stderr strings.Builder
 	cmd.Dir, cmd.Stderr = dir, &stderr
 	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "GOFLAGS=-buildvcs=false", "GOWORK=off")
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("in %s: %s %s: %v\n%s%s", dir, name, strings.Join(args, " "), err, out, stderr.String())
+		t.Fatalf("in %s: go %s: %v\n%s%s", dir, strings.Join(args, " "), err, out, stderr.String())
 	}
 	return string(out)
 }
