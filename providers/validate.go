@@ -194,20 +194,21 @@ func validateTools(list []Tool) error {
 
 func validateTool(i int, t *Tool) error {
 	if t.Extra.malformed() || t.Function.Extra.malformed() {
-		return badExtra("tools[" + strconv.Itoa(i) + "]")
+		return badExtra(toolAt(i))
 	}
-	path := "tools[" + strconv.Itoa(i) + "]" // stays off the heap
 	if t.Type != "function" {
 		return nil
 	}
 	if t.Function.Name == "" {
-		return Invalid(path+".function.name", "a function name is required")
+		return Invalid(toolAt(i)+".function.name", "a function name is required")
 	}
 	if p := bytes.TrimSpace(t.Function.Parameters); len(p) > 0 && (p[0] != '{' || !jsonx.Valid(p)) {
-		return Invalid(path+".function.parameters", `not a JSON object: give a JSON Schema of type "object", or leave it out`)
+		return Invalid(toolAt(i)+".function.parameters", `not a JSON object: give a JSON Schema of type "object", or leave it out`)
 	}
 	return nil
 }
+
+func toolAt(i int) string { return "tools[" + strconv.Itoa(i) + "]" }
 
 // isObjectText reports whether s is empty or a valid JSON object.
 func isObjectText(s string) bool {

@@ -87,6 +87,7 @@ var layers = []layer{
 	{"internal/testkit/outcome", []string{"providers"}, nil},
 	{"internal/testkit/faultproxy", nil, nil},
 	{"examples/...", []string{".", "catalog", "prompts", "providers/...", "structured", "examples/...", "cache", "logs", "prices"}, []string{"..."}},
+	{"bench/...", []string{".", "cache", "bench/..."}, nil},
 	{"cmd/gatewayctl/...", []string{".", "catalog", "config", "logs", "prices", "prompts", "providers/...", "cmd/gatewayctl/..."}, []string{
 		"github.com/aymanbagabas/go-udiff", "github.com/spf13/cobra", "golang.org/x/term",
 	}},
@@ -98,9 +99,9 @@ var doors = map[string][]string{
 	"encoding/json": {"logs", "logs/logstest", "analytics", "prices", "internal/logsapi", "internal/dashboard", "catalog", "config", "internal/gcpauth", "internal/testkit/...", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/...", "otel", "internal/logsql", "cmd/gatewayctl/..."},
 	"unsafe":        {"internal/jsonx"},
 	"testing":       {"internal/testkit/...", "providers/providertest", "cache/cachetest", "logs/logstest"},
-	"flag":          {"internal/testkit", "examples/..."},
+	"flag":          {"internal/testkit", "examples/...", "bench/..."},
 	"log":           {"examples/..."},
-	"os/exec":       {"examples/..."},
+	"os/exec":       {"examples/...", "bench/..."},
 	"reflect":       {"structured"},
 	"plugin":        nil,
 }
