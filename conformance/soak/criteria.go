@@ -40,9 +40,16 @@ func (m *measurement) checks(o *options) []check {
 		if m.Config == configFull {
 			out = append(out, check{"answers from the cache", strconv.FormatInt(hits, 10), "at least 1", hits > 0})
 		}
-		out = append(out, heap(m.Gateway))
+		out = append(out, m.followed(), heap(m.Gateway))
 	}
 	return out
+}
+
+// followed says whether the platform was left where a caller left or gave up: it has
+// another chunk to send then, at the job's pace.
+func (m *measurement) followed() check {
+	left, least := m.Idle.Emulator.Left-m.Before.Emulator.Left, int64(leftShare*float64(m.Go.Left+m.Front.Left+m.Go.Canceled+m.Front.Canceled))
+	return check{"streams that the platform was left with", strconv.FormatInt(left, 10), "at least " + strconv.FormatInt(least, 10), left >= least}
 }
 
 // recorded holds what the log, the analytics and the metrics counted against the

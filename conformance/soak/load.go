@@ -81,7 +81,7 @@ func (l *load) drain() bool {
 	go func() { l.ended.Wait(); close(done) }()
 	longest := time.NewTimer(patience + firstPiece + maxPieces*l.mix.Pace)
 	defer longest.Stop()
-	defer l.cancel()
+	// A context that ends would end what callers forgot to.
 	select {
 	case <-done:
 		return true
@@ -115,12 +115,14 @@ func (l *load) call(ctx context.Context, j *job) {
 	l.calls.Add(1)
 	l.open.Add(1)
 	defer l.open.Add(-1)
-	limit := j.lasts() + patience
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	if j.Cancel > 0 {
-		end := time.AfterFunc(j.Cancel, cancel)
-		defer end.Stop()
+	if j.Leave == 0 { // who leaves has nothing but Close, which must be enough
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, j.lasts()+patience)
+		defer cancel()
+		if j.Cancel > 0 {
+			end := time.AfterFunc(j.Cancel, cancel)
+			defer end.Stop()
+		}
 	}
 	a := newAnswer(j)
 	timed := l.steady.Load() && !j.Unary && !j.Shared

@@ -27,6 +27,9 @@ const (
 	// openShare is the least part of the streams that the platform sees open: between
 	// two calls there is none, and the cache answers without it.
 	openShare = 0.85
+	// leftShare is the least part of the calls that callers left or gave up of which the
+	// platform must have known before it had sent the last chunk.
+	leftShare = 0.95
 )
 
 // check is a criterion with what was measured.

@@ -35,8 +35,8 @@ type measurement struct {
 	// Load, Emulator and Gateway are the samples of the processes under steady load.
 	Load, Emulator, Gateway []sample
 	Closed                  closedGateway
-	// Idle is the emulator after the last call.
-	Idle sample
+	// Before and Idle are the emulator before the first call and after the last one.
+	Before, Idle sample
 	// Took is how long the load was steady.
 	Took time.Duration
 }
@@ -216,6 +216,9 @@ func (s *soak) calibrate(ctx context.Context) (*measurement, error) {
 	}
 	defer client.CloseIdleConnections()
 	m := &measurement{Config: "none"}
+	if err := s.emulator.tell("sample", nil, &m.Before); err != nil {
+		return nil, err
+	}
 	l := startLoad(ctx, &viaNothing{client, s.urls}, mix{Pace: s.Pace, Proto: s.Proto, Plain: true}, s.Streams, s.Ramp, s.Seed)
 	if err := s.steady(ctx, m, l, min(s.For, max(s.For/5, time.Minute)), nil); err != nil {
 		return nil, errors.Join(err, endLoad(l))
@@ -258,13 +261,19 @@ func (s *soak) measure(ctx context.Context, config string) (m *measurement, err 
 		return nil, err
 	}
 	m = &measurement{Config: config}
+	if err := s.emulator.tell("sample", nil, &m.Before); err != nil {
+		return nil, err
+	}
 	calls, half := mix{Pace: s.Pace, Proto: s.Proto}, s.Streams/2
 	if err := p.tell("load", loadOrder{calls, half, s.Ramp, s.Seed + 1}, nil); err != nil {
 		return nil, err
 	}
 	l := startLoad(ctx, &viaFront{client, front, key, s.Proto}, calls, s.Streams-half, s.Ramp, s.Seed+2)
 	err = s.steady(ctx, m, l, s.For, p)
-	err = errors.Join(err, p.tell("drain", nil, &m.Go), endLoad(l))
+	// Both halves end together: one alone would have the machine for itself.
+	drained := make(chan error, 1)
+	go func() { drained <- endLoad(l) }()
+	err = errors.Join(err, p.tell("drain", nil, &m.Go), <-drained)
 	m.Front = l.tally()
 	client.CloseIdleConnections()
 	if err != nil {

@@ -180,6 +180,7 @@ func good() *measurement {
 		s.Emulator.Open = 90
 		m.Gateway, m.Emulator, m.Load = append(m.Gateway, s), append(m.Emulator, s), append(m.Load, s)
 	}
+	m.Idle.Emulator.Left = 5
 	m.Closed = closedGateway{Base: sample{Goroutines: 2, FDs: 9}, Closed: sample{Goroutines: 2, FDs: 9}, Reported: 100, Measured: 95}
 	return m
 }
@@ -193,6 +194,8 @@ func TestCriteria(t *testing.T) {
 		{"all kept", func(*measurement) {}, ""},
 		{"an answer of another call", func(m *measurement) { m.Front.Failed = 1; m.Front.Failures = []string{"mixed"} }, "answers that are not as they must be: 1"},
 		{"a stream left open", func(m *measurement) { m.Idle.Emulator.Open = 1 }, "still open on the platform"},
+		{"callers that nobody followed", func(m *measurement) { m.Go.Left = 20; m.Idle.Emulator.Left = 22 }, "left with: 22, not at least 23"},
+		{"callers that were followed before", func(m *measurement) { m.Go.Left = 20; m.Before.Emulator.Left = 5; m.Idle.Emulator.Left = 25 }, "left with: 20"},
 		{"a request of nobody's", func(m *measurement) { m.Idle.Emulator.Strange = 1 }, "requests that no caller made"},
 		{"a goroutine too many", func(m *measurement) { m.Closed.Closed.Goroutines++ }, "goroutines after Close: 3, not 2"},
 		{"a file too many", func(m *measurement) { m.Closed.Closed.FDs++ }, "file descriptors after Close: 10, not 9"},
