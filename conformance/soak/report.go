@@ -46,7 +46,7 @@ func (o *options) report(all []*measurement) error {
 	latencies(&b, all)
 	for _, m := range all {
 		fmt.Fprintf(&b, "\n%s\n\n", title(m.Config))
-		b.WriteString(m.calls())
+		b.WriteString(m.calls(o.Streams))
 		b.WriteString("\n| criterion | measured | bound | kept |\n|---|---|---|---|\n")
 		for _, c := range m.checks(o) {
 			kept := "yes"
@@ -146,7 +146,7 @@ func short(d time.Duration) string {
 }
 
 // calls says what the calls were, and what the processes used.
-func (m *measurement) calls() string {
+func (m *measurement) calls(streams int) string {
 	var b strings.Builder
 	b.WriteString("| load | calls | whole answers | of these from the cache | left early | canceled | refused | cut | chunks checked |\n|---|---|---|---|---|---|---|---|---|\n")
 	row := func(name string, t *tally) {
@@ -171,7 +171,8 @@ func (m *measurement) calls() string {
 			most(p.of, func(s sample) int { return s.Goroutines }), most(p.of, func(s sample) int { return s.FDs }))
 	}
 	if d := &m.Closed.Drained; m.Gateway != nil {
-		fmt.Fprintf(&b, "\nAfter the last call and before Close the gateway's process has %d goroutines, %d file descriptors and a live heap of %s.\n", d.Goroutines, d.FDs, mega(d.Heap))
+		fmt.Fprintf(&b, "\nUnder load the gateway's live heap is %.1f KiB for each stream.", float64(median(heaps(m.Gateway)))/1024/float64(streams))
+		fmt.Fprintf(&b, " After the last call and before Close its process has %d goroutines, %d file descriptors and a live heap of %s.\n", d.Goroutines, d.FDs, mega(d.Heap))
 	}
 	return b.String()
 }
