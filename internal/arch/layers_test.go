@@ -88,6 +88,7 @@ var layers = []layer{
 	{"internal/testkit/faultproxy", nil, nil},
 	{"examples/...", []string{".", "catalog", "prompts", "providers/...", "structured", "examples/...", "cache", "logs", "prices"}, []string{"..."}},
 	{"bench/...", []string{".", "cache", "bench/..."}, nil},
+	{"conformance/soak", []string{".", "analytics", "cache", "catalog", "logs", "otel", "prices"}, []string{"go.opentelemetry.io/otel/..."}},
 	{"cmd/gatewayctl/...", []string{".", "catalog", "config", "logs", "prices", "prompts", "providers/...", "cmd/gatewayctl/..."}, []string{
 		"github.com/aymanbagabas/go-udiff", "github.com/spf13/cobra", "golang.org/x/term",
 	}},
@@ -96,12 +97,12 @@ var layers = []layer{
 // doors are packages of the standard library that only some directories may
 // import: with a second user, what they are kept for would be done twice.
 var doors = map[string][]string{
-	"encoding/json": {"logs", "logs/logstest", "analytics", "prices", "internal/logsapi", "internal/dashboard", "catalog", "config", "internal/gcpauth", "internal/testkit/...", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/...", "otel", "internal/logsql", "cmd/gatewayctl/..."},
+	"encoding/json": {"logs", "logs/logstest", "analytics", "prices", "internal/logsapi", "internal/dashboard", "catalog", "config", "internal/gcpauth", "internal/testkit/...", "providers", "providers/vertex/vertextest", "prompts", "structured", "examples/...", "otel", "internal/logsql", "cmd/gatewayctl/...", "conformance/soak"},
 	"unsafe":        {"internal/jsonx"},
 	"testing":       {"internal/testkit/...", "providers/providertest", "cache/cachetest", "logs/logstest"},
-	"flag":          {"internal/testkit", "examples/...", "bench/..."},
+	"flag":          {"internal/testkit", "examples/...", "bench/...", "conformance/soak"},
 	"log":           {"examples/..."},
-	"os/exec":       {"examples/...", "bench/..."},
+	"os/exec":       {"examples/...", "bench/...", "conformance/soak"},
 	"reflect":       {"structured"},
 	"plugin":        nil,
 }
