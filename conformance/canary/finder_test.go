@@ -112,20 +112,6 @@ func (f *flock) want(t *testing.T, where, text string, names ...string) {
 	}
 }
 
-// used checks that every canary of the kinds was where it was for.
-func (f *flock) used(t *testing.T, kinds ...kind) {
-	t.Helper()
-	f.mu.Lock()
-	seen := f.seen.String()
-	f.mu.Unlock()
-	found := f.find(seen)
-	for name, c := range f.birds {
-		if slices.Contains(kinds, c.kind) && found[name] == "" {
-			t.Errorf("the %s was never in use", name)
-		}
-	}
-}
-
 // finder looks for pieces of canaries in every form that they may have in a text.
 type finder struct {
 	first [1 << 14]uint64              // which four bytes a form may begin with
