@@ -205,7 +205,7 @@ func (s *rpcStatus) decode(r *jsonx.Reader) {
 		case "type":
 			s.kind = wordOf(r)
 		case "param":
-			s.param = wordOf(r)
+			s.param = memberPath(wordOf(r))
 		case "details":
 			s.details = r.Raw()
 			s.readDetails()
@@ -275,7 +275,7 @@ func firstField(r *jsonx.Reader) string {
 	}
 	field, _ := jsonx.Lookup(l.Raw(), "field")
 	f := jsonx.NewReader(field)
-	return f.String()
+	return memberPath(f.String())
 }
 
 // retryAfter reads the waiting time of a header: milliseconds, seconds or a
