@@ -59,9 +59,9 @@ func TestRequestsThatAreNoRequests(t *testing.T) {
 }
 
 // hostile is a rig that ends with the test.
-func hostile(t *testing.T, opts ...gateway.HandlerOption) *hostileRig {
+func hostile(t *testing.T) *hostileRig {
 	t.Helper()
-	h, err := newHostileRig(opts...)
+	h, err := newHostileRig()
 	if err != nil {
 		t.Fatal(err)
 	}

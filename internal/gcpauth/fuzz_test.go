@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -23,11 +24,7 @@ func readsFiles(v any) bool {
 			}
 		}
 	case []any:
-		for _, w := range v {
-			if readsFiles(w) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(v, readsFiles)
 	}
 	return false
 }
