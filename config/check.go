@@ -124,6 +124,10 @@ func checkHeader(s string) string {
 		return "can't be forwarded: the platform has its own"
 	case "metadata-flavor", "x-aws-ec2-metadata-token", "x-aws-ec2-metadata-token-ttl-seconds":
 		return "can't be forwarded: it opens a cloud's metadata service"
+	case "x-goog-user-project":
+		return "can't be forwarded: who pays is a matter of the client's quota project"
+	case "x-http-method-override", "x-http-method", "x-method-override":
+		return "can't be forwarded: it makes another request of it"
 	}
 	switch {
 	case strings.HasPrefix(name, "proxy-"):

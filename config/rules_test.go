@@ -14,6 +14,7 @@ func TestHeadersThatAreNotSentOn(t *testing.T) {
 		"host", "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "expect", "accept-encoding",
 		"proxy-authorization", "proxy-connection", "content-type", "Content-Length", "content-encoding",
 		"anthropic-version", "metadata-flavor", "X-Aws-Ec2-Metadata-Token", "x-aws-ec2-metadata-token-ttl-seconds",
+		"X-Goog-User-Project", "x-http-method-override", "x-http-method", "X-Method-Override",
 	} {
 		text := fmt.Sprint(problemsOf(fmt.Sprintf(`{"forward_headers":["x-a",%q]}`, name)))
 		if !strings.HasPrefix(text, "[forward_headers[1]: can't be forwarded: ") {

@@ -166,6 +166,7 @@ func TestHeadersThatAreNeverForwarded(t *testing.T) {
 		"Proxy-Connection", "te", "trailer", "transfer-encoding", "upgrade", "content-length", "content-type",
 		"Content-Encoding", "accept-encoding", "expect", "x-gateway-api-key", "X-Gateway-Provider", "anthropic-version",
 		"x-goog-api-key", "x-api-key", "metadata-flavor", "X-Aws-Ec2-Metadata-Token",
+		"X-Goog-User-Project", "x-http-method-override", "X-HTTP-Method", "x-method-override",
 	} {
 		t.Run(name, func(t *testing.T) {
 			checkWrongHeader(t, "x-gateway-forward-headers", strings.ToLower(name)+" can't be forwarded",

@@ -183,8 +183,10 @@ func isKept(name string) bool {
 	return slices.Contains([]string{
 		authorization, "cookie", "set-cookie", "x-api-key", "x-goog-api-key",
 		"host", "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "expect",
-		"accept-encoding",                                                                     // the gateway reads the answer itself
-		"anthropic-version",                                                                   // the platform has its own
+		"accept-encoding",                                              // the gateway reads the answer itself
+		"anthropic-version",                                            // the platform has its own
+		"x-goog-user-project",                                          // says who pays
+		"x-http-method-override", "x-http-method", "x-method-override", // make another request of it
 		"metadata-flavor", "x-aws-ec2-metadata-token", "x-aws-ec2-metadata-token-ttl-seconds", // open a cloud's metadata service
 	}, name)
 }
