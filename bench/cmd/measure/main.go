@@ -32,7 +32,7 @@ func main() {
 	stop()
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "measure:", err) //nolint:forbidigo // likewise
-		os.Exit(1)                               //nolint:forbidigo,revive // a program ends so
+		os.Exit(1)                               //nolint:forbidigo // a program ends so
 	}
 }
 

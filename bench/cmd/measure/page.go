@@ -78,7 +78,8 @@ func fill(page string, a about, whole map[string]results) (string, error) {
 		}
 		var text strings.Builder
 		text.WriteString(a.line(part.groups...))
-		body, err := "", error(nil)
+		var body string
+		var err error
 		switch part.name {
 		case "targets":
 			body, err = verdicts(callTargets(), whole, a.count)

@@ -188,7 +188,7 @@ func processor(file string) string {
 	if err != nil {
 		return "unknown processor"
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		if key, value, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(key) == "model name" {
 			return strings.TrimSpace(value)
