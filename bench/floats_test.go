@@ -1,8 +1,10 @@
-// Package bench_test measures parts of the gateway beside what others use for the
-// same, in a module of its own for what it compares with: the reading of vectors,
-// and the look-up of entries by meaning.
+// Package bench_test measures the gateway beside its floor and what others use for the
+// same, in a module of its own for what it compares with: calls, the reading of
+// vectors, and the look-up of entries by meaning. The command measure runs all of it
+// and writes docs/performance.md.
 //
-//	go -C bench test -run '^$' -bench Vectors -count 5 .
+//	go -C bench run ./cmd/measure
+//	go -C bench test -run '^$' -bench 'Memory/workload=small' -cpu 1 .
 //	GATEWAY_BENCH_MILLION=1 go -C bench test -run '^$' -bench Search -cpu 1 -timeout 1h .
 //
 // Each parser reads the same answer of predict, with 250 vectors of 3072 numbers,
@@ -163,7 +165,7 @@ func BenchmarkVectors(b *testing.B) {
 	}{{"shortest", 32}, {"widened", 64}} {
 		data := answer(form.bits)
 		for _, p := range parsers {
-			b.Run(form.name+"/"+p.name, func(b *testing.B) {
+			b.Run("form="+form.name+"/lib="+p.name, func(b *testing.B) {
 				b.ReportAllocs()
 				b.SetBytes(int64(len(data)))
 				for b.Loop() {

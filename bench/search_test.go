@@ -77,21 +77,23 @@ func sizes() []int {
 // use: one that measures all vectors, and one with a graph, which may miss.
 func BenchmarkSearch(b *testing.B) {
 	for _, n := range sizes() {
-		w := newWorld(uint64(n))
-		stored := make([][]float32, n)
-		for i := range stored {
-			stored[i] = w.draw()
-		}
-		queries := w.queries(stored)
-		for _, partitions := range []int{1, 8, 1000} {
-			b.Run(fmt.Sprintf("gateway/%d in %d", n, partitions), func(b *testing.B) { searchMemory(b, stored, queries, partitions) })
-		}
-		if n <= 100_000 {
-			b.Run(fmt.Sprintf("chromem-go/%d", n), func(b *testing.B) { searchChromem(b, stored, queries) })
-		}
-		if n <= 10_000 {
-			b.Run(fmt.Sprintf("coder-hnsw/%d", n), func(b *testing.B) { searchHNSW(b, stored, queries) })
-		}
+		b.Run(fmt.Sprintf("entries=%d", n), func(b *testing.B) {
+			w := newWorld(uint64(n))
+			stored := make([][]float32, n)
+			for i := range stored {
+				stored[i] = w.draw()
+			}
+			queries := w.queries(stored)
+			for _, partitions := range []int{1, 8, 1000} {
+				b.Run(fmt.Sprintf("lib=gateway_in_%d", partitions), func(b *testing.B) { searchMemory(b, stored, queries, partitions) })
+			}
+			if n <= 100_000 {
+				b.Run("lib=chromem-go", func(b *testing.B) { searchChromem(b, stored, queries) })
+			}
+			if n <= 10_000 {
+				b.Run("lib=coder-hnsw", func(b *testing.B) { searchHNSW(b, stored, queries) })
+			}
+		})
 	}
 }
 
