@@ -103,7 +103,7 @@ func (a *Accumulator) addChoice(c *ChunkChoice) error {
 		return outOfRange("choices", c.Index)
 	}
 	if a.choices == nil {
-		a.choices = a.room[:0]
+		a.choices = a.room[:]
 	}
 	for len(a.choices) <= c.Index {
 		a.choices = append(a.choices, choiceFold{})

@@ -86,8 +86,11 @@ func (d *geminiDecoder) broken() string {
 // brokeOff reports whether the answer ended within a call, and not by a limit
 // that the finish reason tells of: the call would look as if it was whole.
 func (s *geminiChoice) brokeOff() bool {
+	if s.pending == nil {
+		return false
+	}
 	_, told := finishReasons[s.finish]
-	return s.pending != nil && !told && s.finish != "STOP" && s.finish != ""
+	return !told && s.finish != "STOP" && s.finish != ""
 }
 
 func brokenError(message string, code providers.Code, reason string) error {

@@ -165,14 +165,14 @@ func (r *Reader) NextKey() bool {
 		r.failHere(faultKey)
 		return false
 	}
-	key, alias, ok := r.text(&r.keyBuf)
+	key, ok := r.plain()
 	if !ok {
-		return false
-	}
-	r.key = key
-	if !alias {
+		if key, ok = r.unescaped(r.keyBuf[:0]); !ok {
+			return false
+		}
 		r.keyBuf = key
 	}
+	r.key = key
 	if c, ok := r.peek(); !ok || c != ':' {
 		r.failHere(faultColon)
 		return false

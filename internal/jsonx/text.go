@@ -36,11 +36,11 @@ func (r *Reader) Bytes() []byte {
 		}
 		return nil
 	}
-	b, alias, ok := r.text(&r.scratch)
+	b, ok := r.plain()
 	if !ok {
-		return nil
-	}
-	if !alias {
+		if b, ok = r.unescaped(r.scratch[:0]); !ok {
+			return nil
+		}
 		r.scratch = b
 	}
 	return b
@@ -54,16 +54,6 @@ func (r *Reader) Intern(prev string) string {
 		return prev
 	}
 	return string(b)
-}
-
-// text reads the string that is next, with *buf as room for unescaping. alias
-// tells that the result lies in the input.
-func (r *Reader) text(buf *[]byte) (b []byte, alias, ok bool) {
-	if b, ok = r.plain(); ok {
-		return b, true, true
-	}
-	b, ok = r.unescaped((*buf)[:0])
-	return b, false, ok
 }
 
 // plain reads the string that is next if its bytes stand for themselves, and

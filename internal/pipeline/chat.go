@@ -57,7 +57,10 @@ func (e *Engine) chat(ctx context.Context, rec *recorder, client, call *Settings
 		p.until(&rec.route)
 		return p.completion(ctx, req)
 	}
-	return rec.route.provider.ChatCompletion(ctx, &rec.route.target, req)
+	target := rec.route.target // of its own, since the recorder is used again
+	out, err := rec.route.provider.ChatCompletion(ctx, &target, req)
+	rec.alone = err == nil
+	return out, err
 }
 
 // prepare finds what is wrong before anything is sent, and the target.

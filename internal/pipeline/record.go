@@ -82,7 +82,7 @@ func (r *recorder) set(client, call *Settings, operation, model string, own map[
 		Surface: first(call.Surface, providers.SurfaceGo), ConfigID: configID(client, call), KeyID: call.KeyID,
 	}
 	r.silent = !either(call.Debug, client.Debug, true)
-	r.record.Meta = providers.Meta{RequestID: id, CacheStatus: providers.CacheDisabled}
+	r.record.Meta.RequestID, r.record.Meta.CacheStatus = id, providers.CacheDisabled // the rest is zero
 	r.prompt(call.Prompt)
 }
 

@@ -46,7 +46,7 @@ func newCall(caller context.Context, q *Request) *call {
 		c.total = time.AfterFunc(total, func() { c.cancel(&phaseError{"the call did not end", total}) })
 	}
 	if c.limits.FirstByte > 0 || c.limits.Idle > 0 {
-		c.watch.start(c.silent, c.limits.FirstByte)
+		c.watch.start(c, c.limits.FirstByte)
 	}
 	c.reader = bodyReader{sent: &c.sent, payload: q.Body}
 	return c

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// watch calls a function when a wait takes too long. Waits begin and end far
+// watch tells a call when a wait takes too long. Waits begin and end far
 // more often than one is too long, so its timer is left alone in between: when
 // it fires early, it is set anew for what is left.
 type watch struct {
 	begun    time.Time
 	timer    *time.Timer  // nil when nothing is watched
-	tooLong  func()       // called once
+	call     *call        // told once
 	due      atomic.Int64 // when the wait is too long, since begun; 0 when nothing waits
 	fires    atomic.Int64 // when the timer fires, since begun; 0 when it is not set
 	answered atomic.Bool
 }
 
 // start begins to watch, with a first wait that is bounded unless limit is 0.
-func (w *watch) start(tooLong func(), limit time.Duration) {
-	w.begun, w.tooLong = time.Now(), tooLong
+func (w *watch) start(c *call, limit time.Duration) {
+	w.begun, w.call = time.Now(), c
 	w.due.Store(int64(limit))
 	w.fires.Store(int64(limit))
 	if limit == 0 {
@@ -56,7 +56,7 @@ func (w *watch) fire() {
 	}
 	left := time.Duration(due) - time.Since(w.begun)
 	if left <= 0 {
-		w.tooLong()
+		w.call.silent()
 		return
 	}
 	w.fires.Store(due)
