@@ -53,7 +53,11 @@ func ExampleCacheService_List() {
 	defer client.Close()
 	ctx := context.Background()
 	for _, title := range []string{"handbook", "contract", "novel"} {
-		if _, err := client.Caches.Create(ctx, book(title)); err != nil {
+		_, err := client.Caches.Create(ctx, &gateway.CachedContentRequest{
+			Model: "gemini-2.5-flash", DisplayName: title,
+			Messages: []gateway.Message{gateway.UserMessage(strings.Repeat("A long book. ", 1000))},
+		})
+		if err != nil {
 			fmt.Println(err)
 			return
 		}

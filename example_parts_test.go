@@ -81,7 +81,9 @@ func ExampleAccumulator() {
 	client, _ := emulated()
 	defer client.Close()
 
-	stream, err := client.Chat.Completions.CreateStream(context.Background(), hello("gemini-2.5-flash"))
+	stream, err := client.Chat.Completions.CreateStream(context.Background(), &gateway.ChatCompletionRequest{
+		Model: "gemini-2.5-flash", Messages: []gateway.Message{gateway.UserMessage("Hello!")},
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -106,7 +108,9 @@ func ExampleExtra() {
 	client, platform := emulated()
 	defer client.Close()
 
-	req := hello("gemini-2.5-flash")
+	req := &gateway.ChatCompletionRequest{
+		Model: "gemini-2.5-flash", Messages: []gateway.Message{gateway.UserMessage("Hello!")},
+	}
 	req.Extra = gateway.Extra(`{"safety_settings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"BLOCK_ONLY_HIGH"}]}`)
 	req.Extra.SetString("cached_content", "projects/my-project/locations/global/cachedContents/42")
 	_, err := client.Chat.Completions.Create(context.Background(), req)

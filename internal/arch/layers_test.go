@@ -87,7 +87,7 @@ var layers = []layer{
 	{"internal/testkit/outcome", []string{"providers"}, nil},
 	{"internal/testkit/faultproxy", nil, nil},
 	{"examples/...", []string{".", "catalog", "prompts", "providers/...", "structured", "examples/...", "cache", "logs", "prices"}, []string{"..."}},
-	{"bench/...", []string{".", "cache", "bench/..."}, nil},
+	{"bench/...", []string{".", "cache", "bench/..."}, []string{"golang.org/x/perf/..."}},
 	{"conformance/soak", []string{".", "analytics", "cache", "catalog", "logs", "otel", "prices"}, []string{"go.opentelemetry.io/otel/..."}},
 	{"cmd/gatewayctl/...", []string{".", "catalog", "config", "logs", "prices", "prompts", "providers/...", "cmd/gatewayctl/..."}, []string{
 		"github.com/aymanbagabas/go-udiff", "github.com/spf13/cobra", "golang.org/x/term",
