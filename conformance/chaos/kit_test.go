@@ -32,9 +32,6 @@ const (
 // TestMain adds to the tests that no goroutine outlives them and that, in a run
 // of all, every row of the table was held against something.
 func TestMain(m *testing.M) {
-	if run := disks[os.Getenv(diskChild)]; run != nil {
-		os.Exit(run(os.Getenv(diskPath)))
-	}
 	before := runtime.NumGoroutine()
 	code := m.Run()
 	if err := errors.Join(goroutinesEnd(before), rowsUsed()); err != nil && code == 0 {
@@ -87,6 +84,12 @@ type outcome struct {
 // options may change both.
 func newKit(t *testing.T, address string, opts ...gateway.ClientOption) *kit {
 	t.Helper()
+	return kitOf(t, address, append([]gateway.ClientOption{gateway.WithTokenSource(steadyToken{})}, opts...)...)
+}
+
+// kitOf is newKit without a token.
+func kitOf(t *testing.T, address string, opts ...gateway.ClientOption) *kit {
+	t.Helper()
 	k := &kit{t: t, store: logs.NewMemory(50_000), calls: map[string]*verdict{}}
 	var err error
 	if k.live, err = analytics.NewLive(analytics.Options{}); err != nil {
@@ -98,7 +101,7 @@ func newKit(t *testing.T, address string, opts ...gateway.ClientOption) *kit {
 	}
 	k.client, err = gateway.New(append([]gateway.ClientOption{
 		gateway.WithProjectID("p"), gateway.WithRegion("global"), gateway.WithBaseURL(address),
-		gateway.WithTokenSource(steadyToken{}), gateway.WithLog(k.log),
+		gateway.WithLog(k.log),
 	}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -132,6 +135,12 @@ func (k *kit) callWithin(limit time.Duration, r *row, s surface, mark string, op
 	k.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
+	return k.callUnder(ctx, limit, r, s, mark, opts...)
+}
+
+// callUnder is call by a caller with a context of his own.
+func (k *kit) callUnder(ctx context.Context, limit time.Duration, r *row, s surface, mark string, opts ...gateway.RequestOption) outcome {
+	k.t.Helper()
 	begin := time.Now()
 	out := s.ask(ctx, k, mark, opts)
 	if took := time.Since(begin); took > limit+slack {
@@ -139,6 +148,30 @@ func (k *kit) callWithin(limit time.Duration, r *row, s surface, mark string, op
 	}
 	k.note(r, mark, out)
 	return out
+}
+
+// lateContext is the context of a caller whose deadline is there when the test says
+// so, rather than when a slow machine has come as far as the test wants it to be.
+type lateContext struct {
+	context.Context
+	over chan struct{}
+	once *sync.Once
+}
+
+func newLate() lateContext {
+	return lateContext{context.Background(), make(chan struct{}), new(sync.Once)}
+}
+
+func (c lateContext) expire()               { c.once.Do(func() { close(c.over) }) }
+func (c lateContext) Done() <-chan struct{} { return c.over }
+
+func (c lateContext) Err() error {
+	select {
+	case <-c.over:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
 }
 
 // note writes an outcome down and checks what can be told from it alone.

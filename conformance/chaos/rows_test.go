@@ -5,6 +5,8 @@ var groups = map[string]string{
 	"answer":  "An answer that breaks off",
 	"request": "A request that breaks off",
 	"half":    "Half a connection",
+	"stall":   "Silence",
+	"client":  "Clients of the HTTP front",
 }
 
 var table = []row{
@@ -23,4 +25,24 @@ var table = []row{
 
 	{id: "half/early", fault: "the platform shuts its sending side before it answers", out: []string{"connection_error"}, sent: maySent, least: 1, most: 1},
 	{id: "half/late", fault: "the platform shuts its sending side after the answer, and keeps the other open", out: []string{right}, sent: maySent, least: 1, most: 1},
+
+	{id: "stall/deadline header", fault: "silence before or within the answer's header, until the caller's deadline", out: []string{"timeout"}, sent: maySent, least: 1, most: 1},
+	{id: "stall/deadline body", fault: "silence at any byte of the answer, until the caller's deadline", out: []string{"timeout", right}, sent: maySent, least: 1, most: 1,
+		note: "the answer where only the end of its frame is missing"},
+	{id: "stall/cancel header", fault: "silence before or within the answer's header, until the caller cancels", out: []string{"canceled"}, sent: maySent, least: 1, most: 1},
+	{id: "stall/cancel body", fault: "silence at any byte of the answer, until the caller cancels", out: []string{"canceled", right}, sent: maySent, least: 1, most: 1,
+		note: "the answer where only the end of its frame is missing"},
+	{id: "stall/limit header", fault: "silence before or within the answer's header, longer than `FirstByte`", out: []string{"timeout"}, sent: maySent, least: 1, most: 1},
+	{id: "stall/limit body", fault: "silence at any byte of the answer, longer than `Idle`", out: []string{"timeout", right}, sent: maySent, least: 1, most: 1,
+		note: "the answer where only the end of its frame is missing"},
+	{id: "stall/slow", fault: "an answer that comes a byte at a time, each within `Idle`", out: []string{right}, sent: maySent, least: 1, most: 1},
+	{id: "stall/total", fault: "an answer that comes a byte at a time, longer than `Total`", out: []string{"timeout"}, sent: maySent, least: 1, most: 1},
+	{id: "stall/unread", fault: "a platform that accepts and never reads, with a small and a large request", out: []string{"timeout"}, sent: maySent, least: 0, most: 0},
+
+	{id: "client/slow", fault: "a client that sends or reads a byte at a time", out: []string{right}, sent: maySent, least: 1, most: 1},
+	{id: "client/stops", fault: "a client that stops within the header, or leaves within the body", out: []string{"no call is made"}, sent: notSent, least: 0, most: 0,
+		note: "within the header the server ends the connection after its `ReadHeaderTimeout`"},
+	{id: "client/gone before", fault: "a client that leaves before its answer", out: []string{"canceled"}, sent: maySent, least: 1, most: 1, note: "in the log; the platform's connection is closed"},
+	{id: "client/gone within", fault: "a client that leaves within a stream", out: []string{"canceled"}, sent: maySent, least: 1, most: 1, note: "likewise"},
+	{id: "client/never reads", fault: "a client that reads nothing of a stream, and leaves", out: []string{"canceled"}, sent: maySent, least: 1, most: 1, note: "likewise"},
 }

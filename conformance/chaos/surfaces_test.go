@@ -221,19 +221,28 @@ func post(address, model string, stream bool) func(context.Context, *kit, string
 		case stream:
 			o.events(res.Body)
 		default:
-			var out gateway.ChatCompletion
 			data, err := io.ReadAll(res.Body)
-			if err == nil {
-				err = out.UnmarshalJSON(data)
-			}
 			if o.err = err; err == nil {
-				o = ofCompletion(&out)
-				o.front = true
+				o = completionOf(data)
 			}
 		}
 		return o
 	}
 }
+
+// completionOf reads the front's answer.
+func completionOf(data []byte) outcome {
+	var out gateway.ChatCompletion
+	if err := out.UnmarshalJSON(data); err != nil {
+		return outcome{front: true, err: err}
+	}
+	o := ofCompletion(&out)
+	o.front = true
+	return o
+}
+
+// errGone is what the log must have of a client that is gone.
+func errGone() error { return &gateway.Error{Code: gateway.ErrCanceled, Sent: true} }
 
 // events reads the event stream of the front.
 func (o *outcome) events(body io.Reader) {
