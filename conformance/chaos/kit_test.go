@@ -60,6 +60,9 @@ type kit struct {
 	log    *logs.Log
 	store  *logs.Memory
 	live   *analytics.Live
+	// closeIdle ends the connections that a transport of the test's own keeps; nil
+	// for the library's.
+	closeIdle func()
 
 	mu    sync.Mutex
 	calls map[string]*verdict

@@ -47,7 +47,8 @@ type wire struct {
 	net.Conn
 	tcp    *net.TCPConn
 	reader *bufio.Reader
-	header http.Header   // of the last request
+	header http.Header // of the last request, and its path
+	path   string
 	closed chan struct{} // closed with the platform
 }
 
@@ -135,6 +136,9 @@ func (p *platform) open() int {
 func (p *platform) left(k *kit) {
 	k.t.Helper()
 	_ = k.client.Close()
+	if k.closeIdle != nil {
+		k.closeIdle()
+	}
 	eventually(k.t, "the client closes its connections", func() bool { return p.open() == 0 })
 }
 
@@ -203,7 +207,7 @@ func (p *platform) serve(w *wire) {
 		if err != nil {
 			return
 		}
-		w.header = req.Header
+		w.header, w.path = req.Header, req.URL.Path
 		a, n := p.arrived(body)
 		if a == nil {
 			return
