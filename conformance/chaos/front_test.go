@@ -2,6 +2,7 @@ package chaos_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -36,8 +37,8 @@ func dialFront(t *testing.T, srv *httptest.Server) *net.TCPConn {
 	return c.(*net.TCPConn)
 }
 
-func frontRequest(model, mark string, stream bool) string {
-	body := frontBody(model, mark, stream)
+func frontRequest(mark string, stream bool) string {
+	body := frontBody(geminiModel, mark, stream)
 	return fmt.Sprintf("POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)
 }
 
@@ -89,7 +90,7 @@ func TestSlowClients(t *testing.T) {
 			p.always(answer(s.answer))
 			sends, reads := newMark(), newMark()
 			c := dialFront(t, srv)
-			text := frontRequest(geminiModel, sends, stream)
+			text := frontRequest(sends, stream)
 			body := strings.Index(text, "\r\n\r\n") + 4
 			_, _ = io.WriteString(c, text[:body])
 			for i := range text[body:] {
@@ -98,7 +99,7 @@ func TestSlowClients(t *testing.T) {
 			}
 			k.note(of(t, "client/slow"), sends, readFront(c, stream, 0))
 			c = dialFront(t, srv)
-			_, _ = io.WriteString(c, frontRequest(geminiModel, reads, stream))
+			_, _ = io.WriteString(c, frontRequest(reads, stream))
 			k.note(of(t, "client/slow"), reads, readFront(c, stream, time.Millisecond))
 			k.settle(p.count)
 		})
@@ -112,7 +113,7 @@ func TestClientsThatStop(t *testing.T) {
 	k := newKit(t, p.url)
 	srv := newFront(t, k)
 	p.always(answer(geminiUnary))
-	text := frontRequest(geminiModel, newMark(), false)
+	text := frontRequest(newMark(), false)
 	body := strings.Index(text, "\r\n\r\n") + 4
 	each(len(text)/5, func(i int) {
 		at := i * 5
@@ -135,7 +136,7 @@ func TestClientsThatStop(t *testing.T) {
 }
 
 func isTimeout(err error) bool {
-	e, ok := err.(net.Error) //nolint:errorlint // as io.Copy returns it
+	e, ok := errors.AsType[net.Error](err)
 	return ok && e.Timeout()
 }
 
@@ -172,7 +173,7 @@ func TestClientsThatVanish(t *testing.T) {
 					w.hold()
 				})
 				c := dialFront(t, srv)
-				_, _ = io.WriteString(c, frontRequest(geminiModel, mark, row != "client/gone before"))
+				_, _ = io.WriteString(c, frontRequest(mark, row != "client/gone before"))
 				<-asked
 				switch row {
 				case "client/gone within":

@@ -44,7 +44,9 @@ func newPeers(t *testing.T, settings []http2.Setting, ask func(*exchange)) (*pla
 		}
 		x := &peer{wire: w, frames: http2.NewFramer(w.Conn, w.reader), streams: map[uint32]*bytes.Buffer{}, ask: ask}
 		_ = x.frames.WriteSettings(settings...)
-		for x.next(p) == nil {
+		err := x.next(p)
+		for err == nil {
+			err = x.next(p)
 		}
 	})
 	transport := &http.Transport{
@@ -198,14 +200,14 @@ func TestHTTP2RefusedForEver(t *testing.T) {
 // TestHTTP2MaxStreams lets calls wait for their turn, or for ever.
 func TestHTTP2MaxStreams(t *testing.T) {
 	t.Parallel()
-	max := func(n uint32) []http2.Setting {
+	most := func(n uint32) []http2.Setting {
 		return []http2.Setting{{ID: http2.SettingMaxConcurrentStreams, Val: n}}
 	}
-	p, k := newPeers(t, max(1), func(x *exchange) { x.answer(geminiUnary) })
+	p, k := newPeers(t, most(1), func(x *exchange) { x.answer(geminiUnary) })
 	each(12, func(int) { k.call(of(t, "h2/one stream"), surfaces[0], newMark()) })
 	k.settle(p.count)
 	p.left(k)
-	p, k = newPeers(t, max(0), func(*exchange) {})
+	p, k = newPeers(t, most(0), func(*exchange) {})
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	k.callUnder(ctx, patience, of(t, "h2/no stream"), surfaces[0], newMark())

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -129,20 +128,20 @@ var marks atomic.Int64
 func newMark() string { return "mark" + strconv.FormatInt(marks.Add(1)+1_000_000, 10) }
 
 // call makes one call and holds its outcome against the row.
-func (k *kit) call(r *row, s surface, mark string, opts ...gateway.RequestOption) outcome {
-	return k.callWithin(patience, r, s, mark, opts...)
+func (k *kit) call(r *row, s surface, mark string, opts ...gateway.RequestOption) {
+	k.callWithin(patience, r, s, mark, opts...)
 }
 
 // callWithin is call by a caller who waits for so long, and must be back then.
-func (k *kit) callWithin(limit time.Duration, r *row, s surface, mark string, opts ...gateway.RequestOption) outcome {
+func (k *kit) callWithin(limit time.Duration, r *row, s surface, mark string, opts ...gateway.RequestOption) {
 	k.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	return k.callUnder(ctx, limit, r, s, mark, opts...)
+	k.callUnder(ctx, limit, r, s, mark, opts...)
 }
 
 // callUnder is call by a caller with a context of his own.
-func (k *kit) callUnder(ctx context.Context, limit time.Duration, r *row, s surface, mark string, opts ...gateway.RequestOption) outcome {
+func (k *kit) callUnder(ctx context.Context, limit time.Duration, r *row, s surface, mark string, opts ...gateway.RequestOption) {
 	k.t.Helper()
 	begin := time.Now()
 	out := s.ask(ctx, k, mark, opts)
@@ -150,7 +149,6 @@ func (k *kit) callUnder(ctx context.Context, limit time.Duration, r *row, s surf
 		k.t.Errorf("%s: %s: back after %v, the caller waits %v", r.id, mark, took, limit)
 	}
 	k.note(r, mark, out)
-	return out
 }
 
 // lateContext is the context of a caller whose deadline is there when the test says
@@ -286,10 +284,6 @@ func eventually(t *testing.T, what string, is func() bool) {
 			t.Fatalf("not within %v: %s", patience, what)
 		}
 	}
-}
-
-func find[T any](list []T, is func(T) bool) T {
-	return list[slices.IndexFunc(list, is)]
 }
 
 func contains(b []byte, s string) bool { return bytes.Contains(b, []byte(s)) }

@@ -3,7 +3,6 @@ package chaos_test
 import (
 	"bufio"
 	"crypto/tls"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -136,10 +135,12 @@ func (p *platform) open() int {
 func (p *platform) left(k *kit) {
 	k.t.Helper()
 	_ = k.client.Close()
-	if k.closeIdle != nil {
-		k.closeIdle()
-	}
-	eventually(k.t, "the client closes its connections", func() bool { return p.open() == 0 })
+	eventually(k.t, "the client closes its connections", func() bool {
+		if k.closeIdle != nil {
+			k.closeIdle() // again: one whose stream was just reset was not idle yet
+		}
+		return p.open() == 0
+	})
 }
 
 // on sets what happens to requests with the mark.
@@ -238,11 +239,6 @@ func (w *wire) idle(until <-chan struct{}) {
 // say writes, and ignores that the client has left.
 func (w *wire) say(b []byte) { _, _ = w.Write(b) }
 
-// sayAndEnd is an act that sends bytes and closes the connection.
-func sayAndEnd(b []byte) act {
-	return func(w *wire, _ int) { w.say(b); _ = w.Close() }
-}
-
 // drip sends a byte at a time.
 func (w *wire) drip(b []byte, pause time.Duration) {
 	for i := range b {
@@ -277,5 +273,3 @@ func refused(status int, header ...string) []byte {
 }
 
 var grpcWords = map[int]string{400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 503: "UNAVAILABLE"}
-
-func isNetClosed(err error) bool { return errors.Is(err, net.ErrClosed) || errors.Is(err, io.EOF) }

@@ -146,7 +146,7 @@ func TestFullDisks(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
-	child := exec.CommandContext(ctx, self, "-test.run=^TestOnAFullDisk$", "-test.count=1") //nolint:gosec // the test itself
+	child := exec.CommandContext(ctx, self, "-test.run=^TestOnAFullDisk$", "-test.count=1")
 	child.Env = append(os.Environ(), diskChild+"="+t.TempDir())
 	out, err := child.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "PASS") {

@@ -119,7 +119,7 @@ func create(model string) func(context.Context, *kit, string, []gateway.RequestO
 func ofCompletion(out *gateway.ChatCompletion) outcome {
 	o := outcome{text: out.Text()}
 	if len(out.Choices) > 0 {
-		o.finish = string(out.Choices[0].FinishReason)
+		o.finish = out.Choices[0].FinishReason
 	}
 	if out.Usage != nil {
 		o.tokens = int(out.Usage.TotalTokens)
@@ -157,7 +157,7 @@ func (o *outcome) add(c *gateway.ChatCompletionChunk) {
 			o.text += d
 		}
 		if f := c.Choices[i].FinishReason; f != "" {
-			o.finish = string(f)
+			o.finish = f
 		}
 	}
 	if c.Usage != nil {

@@ -94,7 +94,7 @@ func TestTLS(t *testing.T) {
 			t.Parallel()
 			ca := newAuthority(t)
 			p := startPlatform(t, &tls.Config{
-				Certificates: []tls.Certificate{ca.leaf(t, row.leaf)}, MinVersion: tls.VersionTLS10, MaxVersion: row.max, //nolint:gosec // that is the fault
+				Certificates: []tls.Certificate{ca.leaf(t, row.leaf)}, MinVersion: tls.VersionTLS10, MaxVersion: row.max,
 			})
 			p.always(answer(geminiUnary))
 			k := newKit(t, p.url, trusting(t, ca, row.trusted))
@@ -113,7 +113,7 @@ func trusting(t *testing.T, ca *authority, trusted bool) gateway.ClientOption {
 	if !trusted {
 		return gateway.WithTimeouts(gateway.Timeouts{Connect: patience})
 	}
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: ca.pool}, ForceAttemptHTTP2: true} //nolint:gosec // the default versions
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: ca.pool}, ForceAttemptHTTP2: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	return gateway.WithHTTPClient(&http.Client{Transport: transport})
 }
@@ -216,7 +216,7 @@ func resolver(t *testing.T, code int) *net.Resolver {
 			if err != nil || code < 0 || n < 12 {
 				continue
 			}
-			flags := binary.BigEndian.Uint16(buf[2:]) | 1<<15 | 1<<7 | uint16(code) //nolint:gosec // below 16
+			flags := binary.BigEndian.Uint16(buf[2:]) | 1<<15 | 1<<7 | uint16(code)
 			binary.BigEndian.PutUint16(buf[2:], flags)
 			binary.BigEndian.PutUint16(buf[10:], 0) // no additional records
 			_, _ = server.WriteTo(question(buf[:n]), from)
