@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"runtime"
@@ -31,6 +32,11 @@ const (
 // TestMain adds to the tests that no goroutine outlives them and that, in a run
 // of all, every row of the table was held against something.
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "32"); err != nil { // the tests wait, most of the time
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	before := runtime.NumGoroutine()
 	code := m.Run()
 	if err := errors.Join(goroutinesEnd(before), rowsUsed()); err != nil && code == 0 {
