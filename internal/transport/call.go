@@ -208,6 +208,21 @@ func (c *call) reopen() (io.ReadCloser, error) {
 	return fresh.open(), nil
 }
 
+// maxStale bounds how often a request goes to another connection because the one
+// that was kept for it had ended. A peer that restarts ends many at once.
+const maxStale = 4
+
+// staleText is the error of net/http, which has no name, for a kept connection that
+// its peer ended as a request took it.
+const staleText = "http: server closed idle connection"
+
+// isStale reports whether a request came to a connection that had ended and can go
+// to another: nothing has read its body, so none of it can have been answered.
+// net/http does not send a POST again by itself, since it does not know that.
+func (c *call) isStale(err error) bool {
+	return err != nil && err.Error() == staleText && !c.sent.Load() && c.ctx.Err() == nil && len(c.reader.payload.Bytes()) > 0
+}
+
 // answered ends the wait for the header. Each read of the body is a wait of its
 // own.
 func (c *call) answered(res *http.Response) *Response {

@@ -81,7 +81,15 @@ type Request struct {
 func (c *Client) Do(ctx context.Context, q *Request) (*Response, error) {
 	served.Tell(ctx, q.URL)
 	call := newCall(ctx, q)
-	res, err := c.rt.RoundTrip(call.request(q))
+	req := call.request(q)
+	res, err := c.rt.RoundTrip(req)
+	for range maxStale {
+		if !call.isStale(err) {
+			break
+		}
+		req.Body, _ = call.reopen()
+		res, err = c.rt.RoundTrip(req)
+	}
 	if err != nil {
 		err = call.failure(err)
 		call.stop()
