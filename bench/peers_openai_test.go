@@ -178,7 +178,7 @@ func openLangChain(tb testing.TB, w *work, p place) call {
 	return func(ctx context.Context, a *got) error {
 		opts := opts
 		if w.streams() {
-			opts = append(opts[:len(opts):len(opts)], llms.WithStreamingFunc(func(_ context.Context, chunk []byte) error {
+			opts = append(slices.Clip(opts), llms.WithStreamingFunc(func(_ context.Context, chunk []byte) error {
 				a.add(string(chunk))
 				return nil
 			}))
