@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/b650d4bf/gateway/internal/front"
 )
 
 // newFront serves the kit's client over a socket, with the limits that
@@ -129,6 +131,42 @@ func TestClientsThatStop(t *testing.T) {
 	})
 	srv.Close() // waits for its handlers
 	used.Store("client/stops", true)
+	if n := p.total(); n != 0 {
+		t.Errorf("%d requests of clients that sent none", n)
+	}
+	k.settle(p.count)
+}
+
+// TestClientsThatStay send a part of a body and no more.
+func TestClientsThatStay(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	k := newKit(t, p.url)
+	srv := httptest.NewServer(front.WithBodyIdle(k.client.Handler(), time.Second))
+	t.Cleanup(srv.Close)
+	p.always(answer(geminiUnary))
+	text := frontRequest(newMark(), false)
+	body := strings.Index(text, "\r\n\r\n") + 4
+	each((len(text)-body+4)/5, func(i int) {
+		at := body + i*5
+		c := dialFront(t, srv)
+		_, _ = io.WriteString(c, text[:at])
+		in := bufio.NewReader(c)
+		res, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Errorf("after %d bytes: %v", at, err)
+			return
+		}
+		defer func() { _ = res.Body.Close() }()
+		data, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != http.StatusRequestTimeout || !strings.Contains(string(data), `"code":"timeout"`) {
+			t.Errorf("after %d bytes: status %d, %v, %s", at, res.StatusCode, err, data)
+		}
+		if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
+			t.Errorf("after %d bytes: the connection is open, %v", at, err)
+		}
+	})
+	used.Store("client/stays", true)
 	if n := p.total(); n != 0 {
 		t.Errorf("%d requests of clients that sent none", n)
 	}

@@ -48,6 +48,8 @@ var table = []row{
 	{id: "client/slow", fault: "a client that sends or reads a byte at a time", out: []string{right}, sent: maySent, least: 1, most: 1},
 	{id: "client/stops", fault: "a client that stops within the header, or leaves within the body", out: []string{"no call is made"}, sent: notSent, least: 0, most: 0,
 		note: "within the header the server ends the connection after its `ReadHeaderTimeout`"},
+	{id: "client/stays", fault: "a client that stops within the body, and stays", out: []string{"timeout"}, sent: notSent, least: 0, most: 0,
+		note: "with status 408, where the body pauses for 30 s, or brings less than 1 KiB a second beyond 60 s; the connection is closed. A server with a `ReadTimeout` has that limit alone. No call is made"},
 	{id: "client/gone before", fault: "a client that leaves before its answer", out: []string{"canceled"}, sent: maySent, least: 1, most: 1, note: "in the log; the platform's connection is closed"},
 	{id: "client/gone within", fault: "a client that leaves within a stream", out: []string{"canceled"}, sent: maySent, least: 1, most: 1, note: "likewise"},
 	{id: "client/never reads", fault: "a client that reads nothing of a stream, and leaves", out: []string{"canceled"}, sent: maySent, least: 1, most: 1, note: "likewise"},

@@ -51,6 +51,9 @@ func (c *call) showBatch() error {
 
 // cancelBatch serves POST /v1/batches/{id}/cancel.
 func (c *call) cancelBatch() error {
+	if err := c.skipBody(); err != nil {
+		return err
+	}
 	out, err := c.backend.CancelBatch(c.r.Context(), c.rest, &c.o)
 	if err != nil {
 		return err

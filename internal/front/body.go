@@ -76,7 +76,7 @@ func (c *call) readBytes(buf *jsonx.Buffer) error {
 	if c.r.ContentLength > c.maxBody {
 		return c.tooLarge()
 	}
-	var in io.Reader = http.MaxBytesReader(c.w, c.r.Body, c.maxBody)
+	var in io.Reader = http.MaxBytesReader(c.w, c.body(), c.maxBody)
 	zipped, err := isZipped(c.r.Header["Content-Encoding"])
 	if err != nil {
 		return err
@@ -136,6 +136,8 @@ func (c *call) readFailed(err error, zipped bool) error {
 	switch {
 	case errors.As(err, &over), errors.Is(err, errTooLarge):
 		return c.tooLarge()
+	case c.body().isLate():
+		return errLate()
 	case zipped:
 		return invalid(http.StatusBadRequest, "content-encoding", "content-encoding: the body is not whole gzip")
 	}

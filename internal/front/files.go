@@ -80,7 +80,9 @@ func (c *call) createFile() error {
 		most = providers.DefaultMaxFile
 	}
 	// The request itself stays as it is: a caller in the process may send it again.
-	f := &form{c: c, parts: newForm(http.MaxBytesReader(c.w, c.r.Body, most+formRoom), boundary)}
+	in := c.body()
+	in.paused = true // while a piece goes on
+	f := &form{c: c, parts: newForm(http.MaxBytesReader(c.w, in, most+formRoom), boundary)}
 	req := &providers.FileRequest{MaxBytes: most}
 	if err := f.read(req); err != nil {
 		return err
@@ -91,7 +93,11 @@ func (c *call) createFile() error {
 	req.File, req.Filename, req.ContentType = &uploaded{c, f.file}, f.file.FileName(), f.file.Header.Get("Content-Type")
 	req.Trailer = f.read
 	out, err := c.backend.CreateFile(c.r.Context(), req, &c.o)
-	if err != nil {
+	in.end()
+	switch {
+	case err != nil && in.isLate():
+		return errLate() // which ends the request's context too, and that may be told first
+	case err != nil:
 		return err
 	}
 	out.Meta.Warnings = append(out.Meta.Warnings, f.warnings...)
@@ -174,6 +180,9 @@ func (c *call) formFailed(err error) error {
 			Code: providers.ErrTooLarge, Param: "file",
 			Message: "the file is over the limit of " + strconv.FormatInt(over.Limit-formRoom, 10) + " bytes",
 		}
+	}
+	if c.body().isLate() {
+		return errLate()
 	}
 	return badForm()
 }

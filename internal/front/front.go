@@ -38,6 +38,13 @@
 // The request's context ends when the client goes away, and with it the
 // backend's work. No write deadline is set here, and a server's WriteTimeout
 // bounds the whole of a stream: leave it at 0.
+//
+// # Slow clients
+//
+// A body that pauses for 30 s, or brings less than 1 KiB a second once it was waited
+// for 60 s, is refused with 408, and in HTTP/1 the connection ends. A server's
+// ReadTimeout stands in place of that. A middleware's ResponseWriter needs Unwrap, as
+// [http.ResponseController] has it; behind one without there is no such limit.
 package front
 
 import (
@@ -170,20 +177,21 @@ func newHandler(cfg Config, b Backend) *handler {
 	}
 	return &handler{
 		backend: b, maxBody: cfg.MaxBody, maxFile: cfg.MaxFile,
-		keys: newKeyring(cfg.Keys).with(cfg.AdminKeys), admin: newKeyring(cfg.AdminKeys), headers: headerRules(), routes: routes(),
+		keys: newKeyring(cfg.Keys).with(cfg.AdminKeys), admin: newKeyring(cfg.AdminKeys), headers: headerRules(), routes: routes(), bodyIdle: bodyIdle,
 	}
 }
 
 // handler is immutable.
 type handler struct {
-	backend Backend
-	maxBody int64
-	maxFile int64 // 0 for the default
-	keys    keyring
-	admin   keyring           // of the log; off where no keys are for it alone
-	inside  bool              // the caller is in the process: its credentials are not looked at
-	headers map[string]Header // by canonical name
-	routes  []route
+	backend  Backend
+	maxBody  int64
+	maxFile  int64 // 0 for the default
+	keys     keyring
+	admin    keyring           // of the log; off where no keys are for it alone
+	inside   bool              // the caller is in the process: its credentials are not looked at
+	headers  map[string]Header // by canonical name
+	bodyIdle time.Duration     // see the constant
+	routes   []route
 }
 
 // route is one operation. A path that ends in a slash takes everything below
@@ -263,13 +271,16 @@ type call struct {
 	// rest is the path below that of the route.
 	rest string
 	o    Overrides
+	in   timedBody // see body
 }
 
 // ServeHTTP serves one request.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := call{handler: h, w: w, r: r}
 	c.route = c.find()
-	if err := c.serve(); err != nil {
+	err := c.serve()
+	c.body().end()
+	if err != nil {
 		c.fail(err)
 	}
 }
@@ -306,6 +317,12 @@ func (c *call) serve() error {
 	c.o.Token, c.o.Incoming, c.o.KeyID = token, c.r.Header, id
 	if c.o.Surface = providers.SurfaceHTTP; c.inside {
 		c.o.Surface = providers.SurfaceTransport
+	}
+	switch c.r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodDelete:
+		if err := c.skipBody(); err != nil {
+			return err
+		}
 	}
 	return rt.serve(c)
 }
