@@ -56,9 +56,6 @@ func (r *Reader) digits() (int64, bool) {
 //
 // [ProtoJSON]: https://protobuf.dev/programming-guides/json/
 func (r *Reader) LooseInt() int64 {
-	if n, ok := r.digits(); ok {
-		return n
-	}
 	if c, ok := r.peek(); !ok || c != '"' {
 		return r.Int()
 	}
