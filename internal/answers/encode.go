@@ -71,9 +71,10 @@ func (w *writer) has(there bool) bool {
 // reader reads what writer wrote. After a member that is not there it gives zeros,
 // and bad is set. Texts share the memory of the body, which never changes.
 type reader struct {
-	s   string
-	at  int // what was read of it
-	bad bool
+	s    string
+	at   int // what was read of it
+	bad  bool
+	room []byte // for bytes that callers may change, while they fit
 }
 
 func newReader(kind byte, body []byte, k *Kept) (reader, error) {
@@ -158,9 +159,20 @@ func (r *reader) str() string {
 // raw returns bytes of its own: callers may change them.
 func (r *reader) raw() []byte {
 	if s := r.str(); s != "" {
-		return []byte(s)
+		return r.own(s)
 	}
 	return nil
+}
+
+// own copies bytes, into the room when they fit.
+func (r *reader) own(s string) []byte {
+	if len(s) > len(r.room) {
+		return []byte(s)
+	}
+	n := copy(r.room, s)
+	own := r.room[:n:n]
+	r.room = r.room[n:]
+	return own
 }
 
 func (r *reader) float() float64 {

@@ -35,7 +35,9 @@ func DecodeChat(body []byte) (*providers.ChatCompletion, Kept, error) {
 		usage  providers.Usage
 		choice [1]providers.Choice
 		block  [1]providers.ContentPart
+		extra  [extraRoom]byte
 	})
+	r.room = room.extra[:]
 	c := &room.answer
 	c.ID, c.Created, c.Model, c.Provider, c.Extra = r.str(), r.int(), r.str(), r.str(), r.raw()
 	if r.has() {
@@ -52,6 +54,10 @@ func DecodeChat(body []byte) (*providers.ChatCompletion, Kept, error) {
 	}
 	return c, k, r.end()
 }
+
+// extraRoom is for the members beyond the schema that the usual answer has. It
+// fits into what the allocation of the rest is rounded up to.
+const extraRoom = 64
 
 // minChoice is the least number of bytes that a choice takes, minPart that of a
 // part, and so on.

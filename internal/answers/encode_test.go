@@ -324,3 +324,30 @@ func TestOtherAnswersAreAllInTheirJSON(t *testing.T) {
 		t.Error(err, d)
 	}
 }
+
+func TestMembersBeyondTheSchemaAreTheCallersOwn(t *testing.T) {
+	long := providers.Extra(`{"long":"` + strings.Repeat("x", extraRoom) + `"}`)
+	want := &providers.ChatCompletion{
+		ID: "id", Extra: providers.Extra(`{"a":1}`),
+		Usage:   &providers.Usage{Extra: providers.Extra(`{"b":2}`), PromptTokensDetails: providers.PromptTokensDetails{Extra: long}},
+		Choices: []providers.Choice{{Extra: providers.Extra(`{"c":3}`)}},
+	}
+	body := EncodeChat(&Kept{}, want)
+	before := string(body)
+	got, _, err := DecodeChat(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(providers.Content{})); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	_ = append(got.Extra, "grown"...)
+	clear(got.Usage.PromptTokensDetails.Extra)
+	clear(got.Extra)
+	if diff := cmp.Diff([]string{`{"b":2}`, `{"c":3}`}, []string{string(got.Usage.Extra), string(got.Choices[0].Extra)}); diff != "" {
+		t.Errorf("one changes the other (-want +got)\n%s", diff)
+	}
+	if before != string(body) {
+		t.Error("the kept answer changed")
+	}
+}

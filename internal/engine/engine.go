@@ -95,7 +95,7 @@ func New(cfg Config, site Site) *Engine {
 		limit:  cfg.MaxResponse,
 		check:  cfg.CheckTools,
 		gemini: &geminiFamily{
-			rooms: new(sync.Pool), maxInline: max(0, cfg.MaxInlineBytes), schemas: schema.NewCache(maxSchemas, maxSchemaBytes),
+			rooms: new(sync.Pool), encoders: new(sync.Pool), maxInline: max(0, cfg.MaxInlineBytes), schemas: schema.NewCache(maxSchemas, maxSchemaBytes),
 		},
 		claude: &claudeFamily{rooms: new(sync.Pool), betas: maps.Clone(cfg.BetaFeatures)},
 

@@ -13,6 +13,7 @@ import (
 // geminiFamily speaks generateContent.
 type geminiFamily struct {
 	rooms     *sync.Pool // of *geminiRoom, empty; nil keeps none
+	encoders  *sync.Pool // of *geminiEncoder, empty; nil keeps none
 	maxInline int        // Config.MaxInlineBytes
 	schemas   *schema.Cache
 }
@@ -25,10 +26,30 @@ func (geminiFamily) verb(stream bool) (verb, query string) {
 }
 
 func (f geminiFamily) encode(in *request, out *outgoing, buf []byte) ([]byte, error) {
-	e := f.encoder(in, out)
+	e := f.spare()
+	*e = f.encoder(in, out)
+	defer f.keep(e)
 	e.w.Reset(buf)
 	err := e.request()
 	return e.w.Bytes(), err
+}
+
+// spare returns an encoder that is used again, if there is one, and keep has it
+// used again.
+func (f geminiFamily) spare() *geminiEncoder {
+	if f.encoders != nil {
+		if e, ok := f.encoders.Get().(*geminiEncoder); ok {
+			return e
+		}
+	}
+	return new(geminiEncoder)
+}
+
+func (f geminiFamily) keep(e *geminiEncoder) {
+	if f.encoders != nil {
+		*e = geminiEncoder{} // it holds the request
+		f.encoders.Put(e)
+	}
 }
 
 func (f geminiFamily) encoder(in *request, out *outgoing) geminiEncoder {

@@ -284,6 +284,9 @@ func TestIsBase64TextOfLongDataJudgesBothEndsAndWhatBreaksJSON(t *testing.T) {
 		{"a quote in the middle", with(len(long)/2, `"`), false},
 		{"a backslash in the middle", with(len(long)/2, `\`), false},
 		{"a line break in the middle", with(len(long)/2, "\n"), false},
+		{"a quote at the end of a piece", with(endCheck+lookCheck-1, `"`), false},
+		{"a line break at the beginning of the next piece", with(endCheck+lookCheck, "\n"), false},
+		{"a backslash at the end of the last piece", with(len(long)-endCheck-1, `\`), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := isBase64Text(tt.text); got != tt.want {
