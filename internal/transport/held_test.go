@@ -13,11 +13,8 @@ import (
 	"github.com/b650d4bf/gateway/providers"
 )
 
-// held is a body with the buffer of its connection.
-type held struct {
-	strings.Reader
-	buffer [32 << 10]byte
-}
+// held is a body; that of a real connection has its buffers.
+type held struct{ strings.Reader }
 
 func (*held) Close() error { return nil }
 
