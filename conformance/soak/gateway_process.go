@@ -48,6 +48,8 @@ type openGateway struct {
 	Dir, Key string
 	// HTTP2Streams is how many streams a connection to the front takes.
 	HTTP2Streams int
+	// Heap is the directory for the profiles of the heap, empty for none.
+	Heap string
 	// Patient waits for connections longer than the default, for a machine that has
 	// other things to do.
 	Patient bool
@@ -66,6 +68,7 @@ type closedGateway struct {
 
 // gatewayProcess is the service that has the gateway in it.
 type gatewayProcess struct {
+	heap    string // where profiles of the heap go, and how their names begin; empty for none
 	base    sample
 	client  *gateway.Client
 	front   *servers
@@ -98,6 +101,9 @@ func (g *gatewayProcess) open(o *openGateway) (map[string]string, error) {
 		return nil, err
 	}
 	g.started = time.Now()
+	if o.Heap != "" {
+		g.heap = filepath.Join(o.Heap, o.Config)
+	}
 	var entries []catalog.Entry
 	for proto, url := range o.Emulator {
 		entries = append(entries, catalog.Entry{
@@ -191,7 +197,16 @@ func (g *gatewayProcess) sample() (sample, error) {
 	if g.load != nil {
 		s.Open = g.load.open.Load()
 	}
-	return s, err
+	return s, errors.Join(err, g.profile("steady"))
+}
+
+// profile writes the profile of the heap, if it is wanted, over the one of the same
+// name.
+func (g *gatewayProcess) profile(name string) error {
+	if g.heap == "" {
+		return nil
+	}
+	return writeHeap(g.heap + "-" + name + ".pprof")
 }
 
 // close ends everything and says what is left.
@@ -199,6 +214,9 @@ func (g *gatewayProcess) close() (*closedGateway, error) {
 	out := &closedGateway{Base: g.base, Cache: g.client.ResponseCache.Stats()}
 	var err error
 	if out.Drained, err = takeSample(); err != nil {
+		return nil, err
+	}
+	if err := g.profile("drained"); err != nil {
 		return nil, err
 	}
 	g.load = nil

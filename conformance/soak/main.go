@@ -29,6 +29,7 @@ func main() {
 	flag.StringVar(&o.Proto, "proto", "mix", "the protocol of connections: "+h1+" is HTTP/1.1, "+h2+" is HTTP/2 over TLS, mix is half of each")
 	flag.IntVar(&o.HTTP2Streams, "http2-streams", 100, "how many streams a connection over HTTP/2 takes")
 	flag.StringVar(&o.Page, "page", "../../docs/load.md", "the page that gets the result if nothing is wrong; empty is none")
+	flag.StringVar(&o.Heap, "heap", "", "a `directory` for profiles of the gateway's heap: the one of the last sample, and the one after the last call; empty is none")
 	flag.Uint64Var(&o.Seed, "seed", uint64(time.Now().UnixNano()), "what the calls are made of")
 	flag.Parse()
 	o.Configs = strings.Split(*configs, ",")

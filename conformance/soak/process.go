@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"syscall"
@@ -55,6 +56,15 @@ func takeSample() (sample, error) {
 	s.RSS, s.PeakRSS = statusBytes(status, "VmRSS:"), statusBytes(status, "VmHWM:")
 	s.CPU, err = cpuTime()
 	return s, err
+}
+
+// writeHeap writes the profile of the heap as the last collection left it.
+func writeHeap(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(pprof.Lookup("heap").WriteTo(f, 0), f.Close())
 }
 
 // openFiles counts the file descriptors of this process.

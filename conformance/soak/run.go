@@ -18,6 +18,8 @@ type options struct {
 	Configs                []string
 	Proto, Page, Command   string
 	Seed                   uint64
+	// Heap is a directory that gets profiles of the gateway's heap; empty is none.
+	Heap string
 	// HTTP2Streams is how many streams a connection over HTTP/2 takes.
 	HTTP2Streams int
 	Out          io.Writer
@@ -253,7 +255,7 @@ func (s *soak) measure(ctx context.Context, config string) (m *measurement, err 
 	defer func() { err = errors.Join(err, p.end()) }()
 	key := fmt.Sprintf("key-%x", rand.Uint64())
 	var front map[string]string
-	if err := p.tell("open", openGateway{config, s.urls, s.cert, dir, key, s.HTTP2Streams, !s.Judged}, &front); err != nil {
+	if err := p.tell("open", openGateway{config, s.urls, s.cert, dir, key, s.HTTP2Streams, s.Heap, !s.Judged}, &front); err != nil {
 		return nil, err
 	}
 	client, err := newHTTPClient(s.cert)

@@ -94,7 +94,7 @@ func (p *Engine) openNative(ctx context.Context, t *providers.Target, req *provi
 // goroutine, nothing buffered beyond one event.
 type nativeStream struct {
 	call   call
-	events *sse.Decoder
+	events *sse.Decoder // nil after the end, with its buffer
 	look   nativeLook
 	err    error // how it ended, nil while it has not
 
@@ -116,6 +116,7 @@ func (s *nativeStream) Recv() ([]byte, error) {
 				s.err = s.call.named(err)
 			}
 			_ = s.Close()
+			s.events = nil
 			return nil, s.err
 		}
 		if data != nil {

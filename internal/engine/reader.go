@@ -17,7 +17,7 @@ import (
 // goroutine, nothing buffered beyond one event.
 type reader struct {
 	call   call
-	events *sse.Decoder
+	events *sse.Decoder // nil after the end, with its buffer
 	queue  []*providers.ChatCompletionChunk
 	meta   bool  // the first chunk has carried the meta
 	err    error // the end, once the queue is empty
@@ -83,6 +83,7 @@ func (r *reader) fill() {
 	if r.err != nil {
 		r.err = r.call.named(r.err)
 		_ = r.Close()
+		r.events = nil
 	}
 }
 
@@ -101,6 +102,7 @@ func (r *reader) drain() {
 	timer.Stop()
 	r.err = io.EOF
 	_ = r.Close()
+	r.events = nil
 }
 
 // isCut reports whether an event that could not be decoded is the rest of a

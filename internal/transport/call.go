@@ -25,6 +25,7 @@ type call struct {
 	limits providers.Timeouts
 	watch  watch
 	total  *time.Timer // nil without that limit
+	alarm  *alarm      // nil without limits
 	sent   atomic.Bool
 	once   sync.Once
 	reader bodyReader
@@ -42,14 +43,39 @@ func (e *phaseError) Error() string { return fmt.Sprintf("%s within %v", e.phase
 func newCall(caller context.Context, q *Request) *call {
 	c := &call{caller: caller, limits: q.Timeouts}
 	c.ctx, c.cancel = context.WithCancelCause(caller)
-	if total := c.limits.Total; total > 0 {
-		c.total = time.AfterFunc(total, func() { c.cancel(&phaseError{"the call did not end", total}) })
+	c.reader = bodyReader{sent: &c.sent, payload: q.Body}
+	total, watched := c.limits.Total, c.limits.FirstByte > 0 || c.limits.Idle > 0
+	if total <= 0 && !watched {
+		return c
 	}
-	if c.limits.FirstByte > 0 || c.limits.Idle > 0 {
+	c.alarm = new(alarm)
+	c.alarm.call.Store(c)
+	if total > 0 {
+		c.total = time.AfterFunc(total, c.alarm.late)
+	}
+	if watched {
 		c.watch.start(c, c.limits.FirstByte)
 	}
-	c.reader = bodyReader{sent: &c.sent, payload: q.Body}
 	return c
+}
+
+// alarm is all that the timers of a call know of it. The runtime keeps timers that
+// were stopped until they are a quarter of all, and so would keep their calls, with
+// the buffers of connections that were closed long ago.
+type alarm struct{ call atomic.Pointer[call] } // nil once the call has ended
+
+// silent is what the watch's timer does.
+func (a *alarm) silent() {
+	if c := a.call.Load(); c != nil {
+		c.watch.fire()
+	}
+}
+
+// late ends a call that takes too long as a whole.
+func (a *alarm) late() {
+	if c := a.call.Load(); c != nil {
+		c.cancel(&phaseError{"the call did not end", c.limits.Total})
+	}
 }
 
 // silent ends a call that has waited too long for its answer, or for more of
@@ -68,6 +94,9 @@ func (c *call) stop() {
 		c.watch.stop()
 		if c.total != nil {
 			c.total.Stop()
+		}
+		if c.alarm != nil {
+			c.alarm.call.Store(nil)
 		}
 		c.cancel(context.Canceled)
 		c.reader.payload.Release()

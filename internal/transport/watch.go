@@ -25,7 +25,7 @@ func (w *watch) start(c *call, limit time.Duration) {
 	if limit == 0 {
 		limit = time.Hour // stopped at once; wait sets it
 	}
-	w.timer = time.AfterFunc(limit, w.fire)
+	w.timer = time.AfterFunc(limit, c.alarm.silent)
 	if w.due.Load() == 0 {
 		w.timer.Stop()
 	}
