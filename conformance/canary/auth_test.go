@@ -32,7 +32,7 @@ func (c tokenClient) RoundTrip(q *http.Request) (*http.Response, error) {
 		return answer, err
 	}
 	_ = answer.Body.Close()
-	return c.fail(q, c.p.f.seen.String())
+	return c.fail(q, c.p.f.seen())
 }
 
 // TestCredentialsOfEveryKind gets tokens with each kind of credentials, and then has each
@@ -49,13 +49,14 @@ func TestCredentialsOfEveryKind(t *testing.T) {
 		{"authorized user", gcpauth.AuthorizedUserJSON, func(_ *testing.T, f *flock) string { return userJSON(f) }, []string{"oauth2.googleapis.com"}, "minted access token"},
 		{"external account", gcpauth.ExternalAccountJSON, func(_ *testing.T, f *flock) string { return externalJSON(f) },
 			[]string{"ci.example", "sts.googleapis.com", "iamcredentials.googleapis.com"}, "impersonated token"},
+		{"external account in a file", gcpauth.ExternalAccountJSON, subjectFile, []string{"sts.googleapis.com", "iamcredentials.googleapis.com"}, "impersonated token"},
 		{"impersonation", gcpauth.ImpersonatedJSON, func(_ *testing.T, f *flock) string { return impersonatedJSON(f) },
 			[]string{"oauth2.googleapis.com", "iamcredentials.googleapis.com"}, "impersonated token"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			f := newFlock(t.Name())
+			f := newFlock(t, t.Name())
 			p, _ := newPlatform(t, f)
 			doc := tt.json(t, f)
 			config := func(fail mode, at string) gcpauth.Config {
@@ -107,7 +108,7 @@ func TestCredentialsOfEveryKind(t *testing.T) {
 // key that is the signature.
 func witnessed(t *testing.T, f *flock, p *platform, kind gcpauth.Kind) {
 	t.Helper()
-	found := f.find(f.seen.String())
+	found := f.find(f.seen())
 	for name := range f.birds {
 		made := strings.HasSuffix(name, " token") // by the endpoints, for the next one
 		if strings.HasPrefix(name, "private key,") {

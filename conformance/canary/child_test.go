@@ -31,7 +31,7 @@ func TestChild(t *testing.T) {
 	if work == "" {
 		t.Skip("this is not a child process")
 	}
-	f := newFlock(os.Getenv(childSeed))
+	f := newFlock(t, os.Getenv(childSeed))
 	fmt.Println("stdout", f.open("line on stdout"))
 	log.Println("log", f.open("line of the log"))
 	if work == "quiet" {
@@ -76,7 +76,7 @@ func runChild(t *testing.T, f *flock, work, traceback string) string {
 // flockOf has the canaries of a scene planted, which another process has too.
 func flockOf(t *testing.T) *flock {
 	t.Helper()
-	f := newFlock(rand.Text())
+	f := newFlock(t, rand.Text())
 	sceneOf(t, f).calls()
 	f.text("plain prompt")
 	for _, name := range []string{"Authorization header", "cookie", "x-api-key header", "x-goog-api-key header", "Proxy-Authorization header", "forwarded header", "header that is not forwarded"} {

@@ -46,11 +46,17 @@ type flock struct {
 
 	mu     sync.Mutex
 	birds  map[string]canary
-	finder *finder // nil when there is a new one
-	seen   bytes.Buffer
+	finder *finder                  // nil when there is a new one
+	at     map[string]*bytes.Buffer // what each place was sent
 }
 
-func newFlock(seed string) *flock { return &flock{seed: seed, birds: map[string]canary{}} }
+// newFlock is one without canaries. What was seen of them counts at the end of the test,
+// see [uses].
+func newFlock(t *testing.T, seed string) *flock {
+	f := &flock{seed: seed, birds: map[string]canary{}, at: map[string]*bytes.Buffer{}}
+	t.Cleanup(func() { sightings.note(f) })
+	return f
+}
 
 // plant returns the canary of that name.
 func (f *flock) plant(k kind, name string) string {
@@ -72,12 +78,33 @@ func (f *flock) secret(name string) string { return f.plant(credential, name) }
 func (f *flock) text(name string) string   { return f.plant(content, name) }
 func (f *flock) open(name string) string   { return f.plant(shown, name) }
 
-// witness notes what reached the place that a canary was for.
-func (f *flock) witness(what string) {
+// witness notes what reached a place that canaries are for.
+func (f *flock) witness(place, what string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.seen.WriteString(what)
-	f.seen.WriteByte('\n')
+	if f.at[place] == nil {
+		f.at[place] = new(bytes.Buffer)
+	}
+	f.at[place].WriteString(what)
+	f.at[place].WriteByte('\n')
+}
+
+// seen is all that was witnessed, anywhere.
+func (f *flock) seen() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var b strings.Builder
+	for _, place := range slices.Sorted(maps.Keys(f.at)) {
+		b.Write(f.at[place].Bytes())
+	}
+	return b.String()
+}
+
+// all are the canaries as they are now.
+func (f *flock) all() []canary {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Collect(maps.Values(f.birds))
 }
 
 // find returns the canaries in a text, by name, with where they are.
@@ -226,8 +253,9 @@ func (f *finder) search(text string, out map[string]string) {
 
 // TestFinder plants a canary in every form, whole and in part, and finds it.
 func TestFinder(t *testing.T) {
-	f := newFlock(t.Name())
-	value := f.secret("token")
+	f := newFlock(t, t.Name())
+	value := f.text("token")
+	f.witness(answersPlace, value)
 	quoted, err := json.Marshal(map[string]any{"a": value})
 	if err != nil {
 		t.Fatal(err)
@@ -253,7 +281,7 @@ func TestFinder(t *testing.T) {
 	for name, text := range texts {
 		t.Run(name, func(t *testing.T) { f.want(t, name, text, "token") })
 	}
-	for _, text := range []string{"", value[:7], strings.Repeat("x", 100), newFlock("another").secret("token")} {
+	for _, text := range []string{"", value[:7], strings.Repeat("x", 100), newFlock(t, "another").text("token")} {
 		if got := f.find(text); len(got) > 0 {
 			t.Errorf("%q: %v", text, got)
 		}

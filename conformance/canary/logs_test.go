@@ -69,7 +69,7 @@ func (k *sinks) texts(t *testing.T) map[string]string {
 	if n := k.log.Stats(); n.Failed+n.Dropped+n.Panics > 0 {
 		t.Errorf("%+v", n)
 	}
-	out := map[string]string{"zap": k.zap.String(), "the client's logger": k.own.String(), "slog": k.slog.String(), "stats": printed(k.log.Stats()), "files": files(t, k.dir)}
+	out := map[string]string{"zap": k.zap.String(), "the client's logger": k.own.String(), "slog": k.slog.String(), "stats": printed(struct{ Stats, Own any }{k.log.Stats(), k.own.Len()}), "files": files(t, k.dir)}
 	for _, format := range []logs.Format{logs.FormatCSV, logs.FormatJSONL} {
 		var b bytes.Buffer
 		if err := logs.Export(t.Context(), k.memory, logs.Query{}, format, &b); err != nil {
@@ -130,7 +130,7 @@ func TestLogsOfEveryFailure(t *testing.T) {
 		for _, keep := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, ", content ", keep), func(t *testing.T) {
 				t.Parallel()
-				f := newFlock(t.Name())
+				f := newFlock(t, t.Name())
 				k := openSinks(t, logs.Options{Content: keep, MaxContent: 1 << 20, ErrorMessages: keep})
 				s := sceneOf(t, f, gateway.WithLog(k.log), gateway.WithLogger(k.logger(&k.own)))
 				if s.platform.mode = fails[name]; name == "answers" {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.opentelemetry.io/otel/attribute"
+	api "go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -21,9 +23,11 @@ func TestTelemetry(t *testing.T) {
 	for _, name := range []string{"answers", "echo of 401", "error in a stream", "connection refused", "400"} {
 		for _, keep := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, ", content ", keep), func(t *testing.T) {
+				t.Parallel()
 				spans, reader := tracetest.NewInMemoryExporter(), metric.NewManualReader()
+				meters := metric.NewMeterProvider(metric.WithReader(reader))
 				observer, err := gatewayotel.New(gatewayotel.Options{
-					TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)), MeterProvider: metric.NewMeterProvider(metric.WithReader(reader)),
+					TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)), MeterProvider: meters,
 					Content: keep, ToolSchemas: keep, MetadataKeys: []string{"team"},
 				})
 				if err != nil {
@@ -35,6 +39,12 @@ func TestTelemetry(t *testing.T) {
 				}
 				s.ask(t.Context(), t)
 				s.sendAll(t)
+				own, err := meters.Meter("own").Int64Counter("own")
+				if err != nil {
+					t.Fatal(err)
+				}
+				own.Add(t.Context(), 1, api.WithAttributes(attribute.String("team", s.open("attribute of a metric"))))
+				s.witness(answersPlace, s.open("attribute of a metric"))
 				var metrics metricdata.ResourceMetrics
 				if err := reader.Collect(t.Context(), &metrics); err != nil {
 					t.Fatal(err)
@@ -46,11 +56,12 @@ func TestTelemetry(t *testing.T) {
 				text := fmt.Sprintf("%+v", spans.GetSpans())
 				for _, span := range spans.GetSpans() {
 					for _, a := range span.Attributes {
-						text += "\n" + string(a.Key) + "=" + a.Value.Emit()
+						text += "\n" + string(a.Key) + "=" + a.Value.String()
 					}
 				}
 				s.refuse(t, "spans", text, credential)
 				s.refuse(t, "metrics", fmt.Sprintf("%s %+v", sums, metrics), credential, content)
+				s.want(t, "metrics", string(sums), "attribute of a metric")
 				s.want(t, "spans", text, "metadata")
 				if !keep {
 					for name, at := range s.find(text) {

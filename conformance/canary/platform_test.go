@@ -60,7 +60,7 @@ func (p *platform) RoundTrip(q *http.Request) (*http.Response, error) {
 		q.Body = io.NopCloser(bytes.NewReader(body))
 	}
 	sent := string(dump) + string(body)
-	p.f.witness(sent)
+	p.f.witness(placeOf(q.URL.Host), sent)
 	if answer := p.tokens(q, string(body)); answer != nil {
 		return answer, nil
 	}
@@ -100,12 +100,15 @@ func (p *platform) verify(form string) {
 	if !ok || i < 0 || p.key == nil {
 		return
 	}
-	signature, err := base64.RawURLEncoding.DecodeString(assertion[i+1:])
+	signed, err := base64.RawURLEncoding.DecodeString(assertion[i+1:])
 	sum := sha256.Sum256([]byte(assertion[:i]))
-	if err == nil && rsa.VerifyPKCS1v15(&p.key.PublicKey, crypto.SHA256, sum[:], signature) == nil {
+	if err == nil && rsa.VerifyPKCS1v15(&p.key.PublicKey, crypto.SHA256, sum[:], signed) == nil {
 		p.mu.Lock()
 		p.signed = true
 		p.mu.Unlock()
+		for _, name := range []string{"line", "number", "bytes", "first prime"} {
+			sightings.add("private key, "+name, signature)
+		}
 	}
 }
 
@@ -246,8 +249,8 @@ func accountJSON(t *testing.T, f *flock) string {
 			f.known(credential, fmt.Sprint("private key, line ", i), line, 12)
 		}
 	}
-	f.known(credential, "private key, as a number", key.D.String(), 24)
-	f.known(credential, "private key, as bytes", string(key.D.Bytes()), 8)
+	f.known(credential, "private key, number", key.D.String(), 24)
+	f.known(credential, "private key, bytes", string(key.D.Bytes()), 8)
 	f.known(credential, "private key, first prime", key.Primes[0].String(), 24)
 	doc, err := json.Marshal(map[string]string{
 		"type": "service_account", "project_id": "p", "private_key_id": f.secret("private key id"), "private_key": text,

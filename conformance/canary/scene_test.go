@@ -35,7 +35,7 @@ type scene struct {
 
 func newScene(t *testing.T, opts ...gateway.ClientOption) *scene {
 	t.Helper()
-	return sceneOf(t, newFlock(rand.Text()), opts...)
+	return sceneOf(t, newFlock(t, rand.Text()), opts...)
 }
 
 func sceneOf(t *testing.T, f *flock, opts ...gateway.ClientOption) *scene {
@@ -176,8 +176,16 @@ func (s *scene) send(ctx context.Context, h http.Handler, c call, key string) *h
 	for name, value := range c.header {
 		q.Header.Set(name, value)
 	}
+	var came strings.Builder
+	_ = q.Header.WriteSubset(&came, map[string]bool{"X-Gateway-Api-Key": true})
+	s.witness(frontPlace, q.URL.String()+"\n"+came.String())
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, q)
+	if w.Code == http.StatusUnauthorized && strings.Contains(w.Body.String(), "a valid API key is required") {
+		s.witness(refused, key)
+	} else {
+		s.witness(frontPlace, key)
+	}
 	return w
 }
 
@@ -185,7 +193,7 @@ func (s *scene) send(ctx context.Context, h http.Handler, c call, key string) *h
 func shownByFront(w *httptest.ResponseRecorder) string {
 	var b strings.Builder
 	_ = w.Header().Write(&b)
-	_ = w.Result().Trailer.Write(&b) //nolint:bodyclose // a recorder's body is in memory
+	_ = w.Result().Trailer.Write(&b)
 	return b.String() + w.Body.String()
 }
 
@@ -200,7 +208,7 @@ func (s *scene) sendAll(t *testing.T) map[string]*httptest.ResponseRecorder {
 }
 
 // ask makes the calls in Go, and returns their errors by name.
-func (s *scene) ask(ctx context.Context, t *testing.T, opts ...gateway.RequestOption) (map[string]any, map[string]error) {
+func (s *scene) ask(ctx context.Context, t *testing.T) (map[string]any, map[string]error) {
 	t.Helper()
 	answers, errs := map[string]any{}, map[string]error{}
 	for name, model := range entries {
@@ -208,19 +216,19 @@ func (s *scene) ask(ctx context.Context, t *testing.T, opts ...gateway.RequestOp
 		if err := json.Unmarshal([]byte(s.chatBody(model)), &req); err != nil {
 			t.Error(err)
 		}
-		answers["chat "+name], errs["chat "+name] = s.client.Chat.Completions.Create(ctx, &req, opts...)
-		stream, err := s.client.Chat.Completions.CreateStream(ctx, &req, opts...)
+		answers["chat "+name], errs["chat "+name] = s.client.Chat.Completions.Create(ctx, &req)
+		stream, err := s.client.Chat.Completions.CreateStream(ctx, &req)
 		if err == nil {
 			answers["stream "+name], err = stream.Collect()
 		}
 		errs["stream "+name] = err
 	}
 	embedding := &gateway.EmbeddingRequest{Model: "@token/gemini-embedding-001", Input: gateway.EmbeddingTexts(s.text("embedding input"))}
-	answers["embedding"], errs["embedding"] = s.client.Embeddings.Create(ctx, embedding, opts...)
+	answers["embedding"], errs["embedding"] = s.client.Embeddings.Create(ctx, embedding)
 	message := []byte(`{"model":"@token/anthropic.claude-sonnet-4-5","max_tokens":64,"messages":[{"role":"user","content":"` + s.text("Anthropic prompt") + `"}]}`)
-	answers["message"], errs["message"] = s.client.Messages.Create(ctx, message, opts...)
+	answers["message"], errs["message"] = s.client.Messages.Create(ctx, message)
 	answers["prompt"], errs["prompt"] = s.client.Prompts.Completions.Create(ctx, &gateway.PromptCompletionRequest{
-		ID: "stored", Variables: map[string]any{"question": s.text("prompt variable")}}, opts...)
+		ID: "stored", Variables: map[string]any{"question": s.text("prompt variable")}})
 	return answers, errs
 }
 
@@ -231,7 +239,7 @@ func (s *scene) script() {
 	s.platform.mode = func(q *http.Request, _ string) (*http.Response, error) {
 		if strings.Contains(q.URL.Host, "aiplatform") && strings.Contains(q.URL.Path, "enerateContent") {
 			body := `{"candidates":[{"content":{"role":"model","parts":[` + strings.ReplaceAll(part, "\n", "") + `]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":4,"totalTokenCount":7},"modelVersion":"gemini-2.5-flash","responseId":"r"}`
-			s.witness(body)
+			s.witness(answersPlace, body)
 			if strings.Contains(q.URL.RawQuery, "alt=sse") {
 				return reply(q, 200, "data: "+body+"\n\n", "Content-Type", "text/event-stream"), nil
 			}

@@ -19,7 +19,7 @@ import (
 // TestValuesThatCallersPrint prints what callers have at hand, after calls. A request
 // and an answer show what they hold; no value shows a credential.
 func TestValuesThatCallersPrint(t *testing.T) {
-	f := newFlock(t.Name())
+	f := newFlock(t, t.Name())
 	memory := logs.NewMemory(0)
 	log, err := logs.New(logs.Options{Store: memory, Content: true})
 	if err != nil {
@@ -101,7 +101,7 @@ func TestValuesThatCallersPrint(t *testing.T) {
 	}
 	// Who wants the value gets it, so that it was there.
 	s.want(t, "the revealed entry", entry.APIKey.Reveal(), "key of @server")
-	s.want(t, "the platform", s.flock.seen.String(), "access token", "prompt")
+	s.want(t, "the platform", s.flock.seen(), "access token", "prompt")
 	if !strings.Contains(fmt.Sprintf("%v", entry), "[redacted]") {
 		t.Error("an entry does not say that it holds something")
 	}
