@@ -7,6 +7,7 @@ import (
 	"expvar"
 	"fmt"
 	"log"
+	"net/http"
 	"os"
 	"os/exec"
 	"runtime/pprof"
@@ -53,9 +54,12 @@ func TestChild(t *testing.T) {
 	}}
 	s := sceneOf(t, f, gateway.WithGuards(guard), gateway.WithTimeouts(gateway.Timeouts{FirstByte: time.Minute}))
 	waiting := sceneOf(t, f)
-	waiting.platform.mode = failures()["time-out"]
-	go waiting.ask(t.Context(), t) // calls under way are in the dump too
-	time.AfterFunc(200*time.Millisecond, func() { inside <- struct{}{} })
+	waiting.platform.mode = func(q *http.Request, sent string) (*http.Response, error) {
+		inside <- struct{}{}
+		return failures()["time-out"](q, sent)
+	}
+	// Calls under way are in the dump too; the test's own context ends before there is one.
+	go waiting.ask(context.WithoutCancel(t.Context()), t)
 	s.ask(t.Context(), t)
 }
 

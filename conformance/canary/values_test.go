@@ -56,6 +56,11 @@ func TestValuesThatCallersPrint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := view.Chat.Completions.Create(t.Context(), &gateway.ChatCompletionRequest{
+		Model: "gemini-2.5-flash", Messages: []gateway.Message{gateway.UserMessage(s.text("prompt"))},
+	}); err != nil {
+		t.Fatal(err)
+	}
 	cat, err := catalog.Parse([]byte(s.catalog(t)))
 	if err != nil {
 		t.Fatal(err)
