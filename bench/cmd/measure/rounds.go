@@ -172,14 +172,22 @@ func (m *machine) about(ctx context.Context) (about, error) {
 		return about{}, err
 	}
 	line := "go -C bench run ./cmd/measure"
-	if len(m.options.args) > 0 {
-		line += " " + strings.Join(m.options.args, " ")
+	for _, arg := range m.options.args {
+		line += " " + quoted(arg)
 	}
 	return about{
 		date: time.Now().UTC().Format("2 January 2006"), commit: string(bytes.TrimSpace(commit)),
 		version: strings.TrimPrefix(string(bytes.TrimSpace(version)), "go"), system: runtime.GOOS + "/" + runtime.GOARCH,
 		processors: runtime.NumCPU(), model: processor("/proc/cpuinfo"), command: line, count: m.options.count, benchtime: m.options.benchtime,
 	}, nil
+}
+
+// quoted is an argument as a shell takes it.
+func quoted(arg string) string {
+	if strings.ContainsAny(arg, "^()|*$&;<>?[]{}~#! \"\\") {
+		return "'" + arg + "'"
+	}
+	return arg
 }
 
 // processor is the model's name, where the system has such a file.
