@@ -75,6 +75,9 @@ func (l claudeLeftovers) tool(i int, t *providers.Tool) {
 	if t.Type != "function" {
 		return // its members are the platform's
 	}
+	if len(t.Extra)+len(t.Function.Extra) == 0 {
+		return
+	}
 	known := append([]string{"cache_control"}, toolMembers...)
 	l.unknown("tools["+strconv.Itoa(i)+"]", t.Extra, known...)
 	l.unknown(toolPath(i, ""), t.Function.Extra, known...)
