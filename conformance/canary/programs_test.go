@@ -30,7 +30,7 @@ var programs = sync.OnceValues(func() (string, error) {
 	}
 	builtIn.Store(&dir)
 	for name, from := range map[string][2]string{"gatewayctl": {"../../cmd/gatewayctl", "."}, "sidecar": {"../../examples", "./sidecar"}} {
-		out, err := exec.Command("go", "-C", from[0], "build", "-o", filepath.Join(dir, name), from[1]).CombinedOutput() //nolint:gosec,noctx // a fixed command
+		out, err := exec.Command("go", "-C", from[0], "build", "-o", filepath.Join(dir, name), from[1]).CombinedOutput()
 		if err != nil {
 			return "", fmt.Errorf("%s: %w: %s", name, err, out)
 		}
@@ -121,7 +121,7 @@ func TestOutputOfGatewayctl(t *testing.T) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		cmd := exec.CommandContext(ctx, path, args...) //nolint:gosec // built by this test
+		cmd := exec.CommandContext(ctx, path, args...)
 		cmd.Env = []string{"HOME=" + dir, "GATEWAYCTL_TOKEN=" + f.secret("token of a program's environment"), "GATEWAYCTL_KEY=" + f.secret("key for another front"), "CLOUDSDK_CONFIG=" + dir}
 		cmd.Dir = dir
 		out, err := cmd.CombinedOutput()
@@ -187,7 +187,7 @@ func (l *lockedBuffer) String() string {
 // what ends it.
 func startSidecar(t *testing.T, out *lockedBuffer, args ...string) (address string, cmd *exec.Cmd) {
 	t.Helper()
-	cmd = exec.CommandContext(t.Context(), program(t, "sidecar"), append([]string{"-listen", "127.0.0.1:0"}, args...)...) //nolint:gosec // built by this test
+	cmd = exec.CommandContext(t.Context(), program(t, "sidecar"), append([]string{"-listen", "127.0.0.1:0"}, args...)...)
 	read, write := io.Pipe()
 	cmd.Stdout, cmd.Stderr = out, io.MultiWriter(out, write)
 	if err := cmd.Start(); err != nil {

@@ -171,14 +171,14 @@ func (m *machine) about(ctx context.Context) (about, error) {
 	if err != nil {
 		return about{}, err
 	}
-	line := "go -C bench run ./cmd/measure"
+	line := []string{"go -C bench run ./cmd/measure"}
 	for _, arg := range m.options.args {
-		line += " " + quoted(arg)
+		line = append(line, quoted(arg))
 	}
 	return about{
 		date: time.Now().UTC().Format("2 January 2006"), commit: string(bytes.TrimSpace(commit)),
 		version: strings.TrimPrefix(string(bytes.TrimSpace(version)), "go"), system: runtime.GOOS + "/" + runtime.GOARCH,
-		processors: runtime.NumCPU(), model: processor("/proc/cpuinfo"), command: line, count: m.options.count, benchtime: m.options.benchtime,
+		processors: runtime.NumCPU(), model: processor("/proc/cpuinfo"), command: strings.Join(line, " "), count: m.options.count, benchtime: m.options.benchtime,
 	}, nil
 }
 
