@@ -137,7 +137,9 @@ func (s *scanner) symbols(c string) {
 // identifier adds what must be the same to the letter. Case matters in paths and
 // where it carries information; hosts, hashes and ticket numbers do without.
 func (s *scanner) identifier(c string) {
-	c = strings.TrimSuffix(strings.TrimPrefix(c, "https://"), "/")
+	if bare := strings.TrimSuffix(strings.TrimPrefix(c, "https://"), "/"); bare != "" {
+		c = bare
+	}
 	upper, lower, figures := false, false, false
 	for _, r := range c {
 		upper, lower, figures = upper || unicode.IsUpper(r), lower || unicode.IsLower(r), figures || unicode.IsDigit(r)

@@ -13,6 +13,7 @@ func FuzzConflict(f *testing.F) {
 	for _, p := range [][2]string{
 		{"How do I turn the light off?", "don't"}, {"3 pm on May 3rd, 2024", "2024-05-03T15:00"}, {"$1.5 million", "v1.2.3 -5 °C"}, {"'a' \"b c\" `d", "«e» 「f」"},
 		{"如何重置密码", "パスワード"}, {"كيف ١٢", "ёлка не"}, {"\xff\xfe", "l'eau qu'on"}, {"one hundred and two thousand", "second second"}, {"may May 5 am", "pm"}, {"-", "'s"},
+		{"Summarize https://", "Summarize https:/// now"},
 	} {
 		f.Add(p[0], p[1])
 	}
