@@ -87,6 +87,7 @@ func (f *Fetcher) control(network, address string, _ syscall.RawConn) error {
 // check says what is wrong with a URL that is to be fetched, "" for nothing.
 func (f *Fetcher) check(u *url.URL) string {
 	host := hostOf(u)
+	address, notAddress := netip.ParseAddr(host)
 	port := 443
 	if u.Port() != "" {
 		port, _ = strconv.Atoi(u.Port())
@@ -94,8 +95,8 @@ func (f *Fetcher) check(u *url.URL) string {
 	switch {
 	case u.Scheme != "https":
 		return "only https URLs are fetched"
-	case host == "" || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
-		return "not a valid URL: the host must be a name in ASCII"
+	case notAddress != nil && (host == "" || strings.ContainsFunc(host, notInName)):
+		return "not a valid URL: the host must be a name of ASCII letters, digits, '-', '_' and '.', or an address"
 	case u.User != nil:
 		return "a URL with a user in it is not fetched"
 	case len(f.cfg.Hosts) > 0 && !slices.ContainsFunc(f.cfg.Hosts, func(p string) bool { return matches(p, host) }):
@@ -103,10 +104,16 @@ func (f *Fetcher) check(u *url.URL) string {
 	case !slices.Contains(f.cfg.Ports, port):
 		return "the port is not one that the gateway may connect to"
 	}
-	if a, err := netip.ParseAddr(host); err == nil && !f.mayConnect(a) {
+	if notAddress == nil && !f.mayConnect(address) {
 		return notPublic
 	}
 	return ""
+}
+
+// notInName reports whether r can't be in a host name in lower case. More is not taken,
+// though [url.Parse] lets it be: resolvers and dialers do not agree on what it means.
+func notInName(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
 }
 
 const notPublic = "the host has no public address, and others are not connected to"

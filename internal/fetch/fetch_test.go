@@ -145,6 +145,7 @@ func TestWhatIsNotFetched(t *testing.T) {
 		"no URL":                   {cfg, "https://%zz", Refused, "not a valid URL"},
 		"no host":                  {cfg, "https:///a", Refused, "not a valid URL"},
 		"a host that is not ASCII": {cfg, "https://exämple.com/a", Refused, "not a valid URL"},
+		"a host with a bracket":    {cfg, "https://a]/", Refused, "not a valid URL"},
 		"a user":                   {cfg, strings.Replace(at, "//", "//me:secret@", 1), Refused, "a user in it"},
 		"another port":             {cfg, "https://127.0.0.1/", Refused, "port"},
 		"another host":             {hosts, at, Refused, "not one that the gateway may fetch from"},

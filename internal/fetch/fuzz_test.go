@@ -21,7 +21,7 @@ func FuzzAnswer(f *testing.F) {
 		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b",
 		"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\n\r\n", "HTTP/1.1 302 Found\r\nLocation: //2852039166/\r\n\r\n", "HTTP/1.1 307 X\r\nLocation: https://a@[::ffff:7f00:1]/\r\n\r\n",
-		"HTTP/1.1 302 Found\r\nLocation: gopher://x\r\n\r\n", "HTTP/1.1 302 Found\r\nLocation: /\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("a", 2000), "HTTP/1.1 101 X\r\n\r\n",
+		"HTTP/1.1 302 Found\r\nLocation: gopher://x\r\n\r\n", "HTTP/1.1 307 X\r\nLocation: https://a]/\r\n\r\n", "HTTP/1.1 302 Found\r\nLocation: /\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("a", 2000), "HTTP/1.1 101 X\r\n\r\n",
 	} {
 		f.Add([]byte(s))
 	}
