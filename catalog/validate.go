@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/b650d4bf/gateway/internal/place"
 )
 
 const (
@@ -55,17 +57,17 @@ func (p *problems) place(path string, e *Entry) {
 	} else if e.Provider == "" && !p.at[at] {
 		p.add(at, `is missing, for example "vertex-ai"`)
 	}
-	if e.Region != "" && !label(e.Region) {
+	if e.Region != "" && !place.IsRegion(e.Region) {
 		p.add(join(path, "region"), `is made of lower-case letters, digits and '-', such as "europe-west4" or "global"`)
 	}
 	const project = `must be a project id or number, such as "my-project" or "example.com:my-project"`
-	if e.ProjectID != "" && !isProject(e.ProjectID) {
+	if e.ProjectID != "" && !place.IsProject(e.ProjectID) {
 		p.add(join(path, "project_id"), project)
 	}
-	if e.QuotaProject != "" && !isProject(e.QuotaProject) {
+	if e.QuotaProject != "" && !place.IsProject(e.QuotaProject) {
 		p.add(join(path, "quota_project"), project)
 	}
-	if e.UniverseDomain != "" && !isDomain(e.UniverseDomain) {
+	if e.UniverseDomain != "" && !place.IsDomain(e.UniverseDomain) {
 		p.add(join(path, "universe_domain"), `must be a domain name such as "googleapis.com"`)
 	}
 	if e.Bucket != "" && !strings.HasPrefix(e.Bucket, "gs://") {
@@ -174,26 +176,6 @@ func (p *problems) serviceAccount(path, key string) {
 // made reports whether s has 1 to limit bytes, all of them in chars.
 func made(s, chars string, limit int) bool {
 	return s != "" && len(s) <= limit && strings.TrimLeft(s, chars) == ""
-}
-
-// label reports whether s can be one label of a host name, in lower case.
-func label(s string) bool {
-	return made(s, lower+digits+"-", 63) && s[0] != '-' && s[len(s)-1] != '-'
-}
-
-// isDomain reports whether s is a host name of at least two labels.
-func isDomain(s string) bool {
-	labels := strings.Split(s, ".")
-	return len(labels) >= 2 && len(s) <= 253 && !slices.ContainsFunc(labels, func(l string) bool { return !label(l) })
-}
-
-// isProject reports whether s is a project id or number, or an id scoped by a
-// domain.
-func isProject(s string) bool {
-	if domain, id, scoped := strings.Cut(s, ":"); scoped {
-		return isDomain(domain) && label(id)
-	}
-	return label(s)
 }
 
 // isLoopback reports whether host names this machine.

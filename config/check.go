@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/b650d4bf/gateway/internal/place"
 )
 
 const (
@@ -65,18 +67,17 @@ func checkProvider(s string) string {
 }
 
 func checkRegion(s string) string {
-	if !label(s) {
+	if !place.IsRegion(s) {
 		return `is made of lower-case letters, digits and '-', such as "europe-west4" or "global"`
 	}
 	return ""
 }
 
 func checkProject(s string) string {
-	domain, id, scoped := strings.Cut(s, ":")
-	if !scoped && label(s) || scoped && isDomain(domain) && label(id) {
-		return ""
+	if !place.IsProject(s) {
+		return `must be a project id or number, such as "my-project" or "example.com:my-project"`
 	}
-	return `must be a project id or number, such as "my-project" or "example.com:my-project"`
+	return ""
 }
 
 // checkHost never repeats the address: a mistaken one may hold a password.
@@ -214,17 +215,6 @@ func elsewhere(name string) string {
 // made reports whether s has 1 to limit bytes, all of them in chars.
 func made(s, chars string, limit int) bool {
 	return s != "" && len(s) <= limit && strings.TrimLeft(s, chars) == ""
-}
-
-// label reports whether s can be one label of a host name, in lower case.
-func label(s string) bool {
-	return made(s, lower+digits+"-", 63) && s[0] != '-' && s[len(s)-1] != '-'
-}
-
-// isDomain reports whether s is a host name of at least two labels.
-func isDomain(s string) bool {
-	labels := strings.Split(s, ".")
-	return len(labels) >= 2 && len(s) <= 253 && !slices.ContainsFunc(labels, func(l string) bool { return !label(l) })
 }
 
 // isLoopback reports whether host names this machine.

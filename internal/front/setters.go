@@ -11,6 +11,7 @@ import (
 
 	"github.com/b650d4bf/gateway/config"
 	"github.com/b650d4bf/gateway/internal/jsonx"
+	"github.com/b650d4bf/gateway/internal/place"
 )
 
 const (
@@ -61,17 +62,16 @@ func setStrict(o *Overrides, _ http.Header, value string) string {
 	return ""
 }
 
-// setProject also takes the ids of domain-scoped projects, example.com:name.
 func setProject(o *Overrides, _ http.Header, value string) string {
-	if !isWord(value, ".:-") {
-		return "must be a project id or number"
+	if !place.IsProject(value) {
+		return `must be a project id or number, such as "my-project" or "example.com:my-project"`
 	}
 	o.ProjectID = value
 	return ""
 }
 
 func setRegion(o *Overrides, _ http.Header, value string) string {
-	if !isWord(value, "-") {
+	if !place.IsRegion(value) {
 		return `must be a location, such as "europe-west4" or "global"`
 	}
 	o.Region = value

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/b650d4bf/gateway/internal/place"
 )
 
 // The types of credential JSON. [Application default credentials]:
@@ -85,7 +87,7 @@ func (l *loader) parseNested(data []byte, declared string, depth int) (*document
 	if doc.Type == "" || declared != "" && doc.Type != declared {
 		return nil, permanentError{wrongType(doc.Type, declared)}
 	}
-	if doc.Universe != "" && !isDomain(doc.Universe) {
+	if doc.Universe != "" && !place.IsDomain(doc.Universe) {
 		return nil, permanentError{errUniverse}
 	}
 	err := l.check(doc, depth)

@@ -27,6 +27,8 @@ import (
 
 	"cloud.google.com/go/auth"
 	"golang.org/x/oauth2"
+
+	"github.com/b650d4bf/gateway/internal/place"
 )
 
 // Scope is the OAuth scope of every token. It is always sent: workload identity
@@ -157,7 +159,7 @@ func (c *Config) validate() error {
 	if !printable(c.QuotaProject) {
 		errs = append(errs, errors.New("QuotaProject must be a project id"))
 	}
-	if c.UniverseDomain != "" && !isDomain(c.UniverseDomain) {
+	if c.UniverseDomain != "" && !place.IsDomain(c.UniverseDomain) {
 		errs = append(errs, errors.New(`UniverseDomain must be a domain name such as "googleapis.com"`))
 	}
 	if c.RefreshAhead < 0 {
@@ -169,16 +171,4 @@ func (c *Config) validate() error {
 // printable reports whether s can stand in a header as one word.
 func printable(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f })
-}
-
-// isDomain reports whether s is a host name of at least two labels.
-func isDomain(s string) bool {
-	labels := strings.Split(s, ".")
-	for _, l := range labels {
-		plain := strings.TrimLeft(l, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
-		if l == "" || len(l) > 63 || !plain || l[0] == '-' || l[len(l)-1] == '-' {
-			return false
-		}
-	}
-	return len(labels) >= 2 && len(s) <= 253
 }

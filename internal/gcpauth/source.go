@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"cloud.google.com/go/auth"
+
+	"github.com/b650d4bf/gateway/internal/place"
 )
 
 // Source hands out tokens of one credential. It is safe for concurrent use and
@@ -141,7 +143,7 @@ func (s *Source) UniverseDomain(ctx context.Context) (string, error) {
 		return "", fault("find universe domain", s.kind, err)
 	case v == "":
 		return DefaultUniverse, nil
-	case !isDomain(v):
+	case !place.IsDomain(v):
 		return "", fault("find universe domain", s.kind, permanentError{errUniverse})
 	}
 	return v, nil

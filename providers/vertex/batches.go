@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/b650d4bf/gateway/internal/engine"
+	"github.com/b650d4bf/gateway/internal/place"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -65,7 +66,7 @@ func (*site) BatchesURL(t *providers.Target, query string) (*url.URL, error) {
 func (*site) BatchURL(t *providers.Target, name, verb string) (*url.URL, error) {
 	seg := strings.Split(name, "/")
 	if len(seg) != 6 || seg[0] != "projects" || seg[2] != "locations" || seg[4] != "batchPredictionJobs" ||
-		!isProject(seg[1]) || !isRegion(seg[3]) || !isSegment(seg[5]) {
+		!place.IsProject(seg[1]) || !place.IsRegion(seg[3]) || !isSegment(seg[5]) {
 		return nil, providers.Invalid("name", "the name of a batch job is projects/P/locations/L/batchPredictionJobs/ID")
 	}
 	rest := "/" + seg[5]

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/b650d4bf/gateway/internal/engine"
+	"github.com/b650d4bf/gateway/internal/place"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -139,7 +140,7 @@ func splitCacheName(name string) (at cachePlace, id string, ok bool) {
 		return at, id, isSegment(id)
 	}
 	seg := strings.Split(name, "/")
-	if len(seg) != 6 || seg[2] != "locations" || seg[4] != "cachedContents" || !isProject(seg[1]) || !isRegion(seg[3]) {
+	if len(seg) != 6 || seg[2] != "locations" || seg[4] != "cachedContents" || !place.IsProject(seg[1]) || !place.IsRegion(seg[3]) {
 		return at, "", false
 	}
 	return cachePlace{seg[1], seg[3]}, seg[5], isSegment(seg[5])

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/b650d4bf/gateway/internal/engine"
+	"github.com/b650d4bf/gateway/internal/place"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -109,11 +110,11 @@ func checkPlace(t *providers.Target) error {
 	switch {
 	case t.ProjectID == "":
 		return badPlace("project_id", "no project is set: use WithProjectID, the catalog entry's project_id, the header x-gateway-vertex-project-id, or credentials that name one")
-	case !isProject(t.ProjectID):
+	case !place.IsProject(t.ProjectID):
 		return badPlace("project_id", "not a project id or number")
 	case t.Region == "":
 		return errNoRegion()
-	case !isRegion(t.Region):
+	case !place.IsRegion(t.Region):
 		return badPlace("region", "not a region: use a name such as us-central1, or global, us or eu")
 	}
 	return nil
@@ -125,23 +126,6 @@ func errNoRegion() error {
 
 func badPlace(param, message string) error {
 	return &providers.Error{Code: providers.ErrInvalidConfig, Param: param, Message: message}
-}
-
-// isRegion reports whether s can be a location: it becomes part of a host.
-func isRegion(s string) bool {
-	return s != "" && s[0] != '-' && len(s) <= 63 && onlyFrom(s, "-")
-}
-
-// isProject also allows the domain-scoped form, example.com:project.
-func isProject(s string) bool {
-	id := s
-	if domain, of, scoped := strings.Cut(s, ":"); scoped {
-		if domain == "" || domain[0] == '.' || !onlyFrom(domain, "-.") {
-			return false
-		}
-		id = of
-	}
-	return id != "" && len(s) <= 128 && onlyFrom(id, "-")
 }
 
 // onlyFrom reports whether s has only lower-case letters, digits and the given

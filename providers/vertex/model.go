@@ -7,6 +7,7 @@ import (
 
 	"github.com/b650d4bf/gateway/catalog"
 	"github.com/b650d4bf/gateway/internal/engine"
+	"github.com/b650d4bf/gateway/internal/place"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -168,7 +169,7 @@ func splitResource(ref string) (engine.Model, error) {
 	seg := strings.Split(ref, "/")
 	ok := len(seg) == 6 && (seg[4] == "endpoints" || seg[4] == "models") ||
 		len(seg) == 8 && seg[4] == "publishers" && seg[6] == "models"
-	if !ok || seg[2] != "locations" || !isProject(seg[1]) || !isRegion(seg[3]) {
+	if !ok || seg[2] != "locations" || !place.IsProject(seg[1]) || !place.IsRegion(seg[3]) {
 		return engine.Model{}, badModel("a full resource name is projects/P/locations/L/endpoints/ID, " +
 			"…/models/ID or …/publishers/PUBLISHER/models/ID")
 	}
