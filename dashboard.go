@@ -25,7 +25,7 @@ func (c *Client) Dashboard(opts ...HandlerOption) http.Handler {
 	}
 	keys, own := front.NewKeyCheck(cfg), backend{c}
 	store := c.logStore()
-	return dashboard.New(dashboard.Config{
+	return front.Timed(dashboard.New(dashboard.Config{
 		Admit: func(r *http.Request) (*string, error) { return keys.Admit(r.Header) },
 		Records: func(r *http.Request, path string, keyID *string) (*dashboard.Answer, error) {
 			a, err := own.Logs(r, path, keyID)
@@ -33,5 +33,5 @@ func (c *Client) Dashboard(opts ...HandlerOption) http.Handler {
 		},
 		Logs: store != nil, Reports: c.reportSource(store) != nil,
 		Catalog: c.settings.Catalog, Models: front.New(front.Config{}, own),
-	})
+	}))
 }

@@ -145,14 +145,47 @@ func errLate() error {
 	}
 }
 
-// WithBodyIdle returns a handler of [New] whose bodies may pause for so long, for
-// tests that can't wait.
-func WithBodyIdle(h http.Handler, idle time.Duration) http.Handler {
-	own, ok := h.(*handler)
-	if !ok {
-		return h
+// Timed bounds how slowly bodies may come for another handler, as those of [New] do. With
+// GET and HEAD, where they mean nothing, they are read before it has its turn.
+func Timed(next http.Handler) http.Handler {
+	return &timed{newHandler(Config{}, nil), next}
+}
+
+// timed is immutable.
+type timed struct {
+	own  *handler
+	next http.Handler
+}
+
+// ServeHTTP serves one request.
+func (h *timed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := call{handler: h.own, w: w, r: r}
+	in := c.body()
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		if err := c.skipBody(); err != nil {
+			in.end()
+			c.fail(err)
+			return
+		}
 	}
-	other := *own
-	other.bodyIdle = idle
-	return &other
+	read := *r
+	read.Body = in
+	h.next.ServeHTTP(w, &read)
+	in.end()
+}
+
+// WithBodyIdle returns a handler of [New] or [Timed] whose bodies may pause for so long,
+// for tests that can't wait.
+func WithBodyIdle(h http.Handler, idle time.Duration) http.Handler {
+	switch old := h.(type) {
+	case *handler:
+		other := *old
+		other.bodyIdle = idle
+		return &other
+	case *timed:
+		other := *old.own
+		other.bodyIdle = idle
+		return &timed{&other, old.next}
+	}
+	return h
 }
