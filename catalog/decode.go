@@ -89,7 +89,7 @@ func (p *problems) configs(m member) map[string]*config.Config {
 	out := make(map[string]*config.Config)
 	for _, one := range p.object(m.name, m.raw) {
 		path := join(m.name, one.name)
-		if !made(one.name, slugChars, maxName) {
+		if !made(one.name, slugChars) {
 			p.add(path, "an id is made of letters, digits, '-', '_' and '.', at most %d of them", maxName)
 			continue
 		}

@@ -44,7 +44,7 @@ func (p *problems) slug(path, slug string) {
 	switch {
 	case strings.HasPrefix(slug, "@"):
 		p.add(path, "a slug is written without '@' here; only a model reference has it")
-	case !made(slug, slugChars, maxName):
+	case !made(slug, slugChars):
 		p.add(path, "a slug is made of letters, digits, '-', '_' and '.', at most %d of them", maxName)
 	}
 }
@@ -52,7 +52,7 @@ func (p *problems) slug(path, slug string) {
 // place checks the members that end up in a host name or path, where a stray
 // character could send credentials elsewhere.
 func (p *problems) place(path string, e *Entry) {
-	if at := join(path, "provider"); e.Provider != "" && !made(e.Provider, lower+digits+"-", maxName) {
+	if at := join(path, "provider"); e.Provider != "" && !made(e.Provider, lower+digits+"-") {
 		p.add(at, "is made of lower-case letters, digits and '-'")
 	} else if e.Provider == "" && !p.at[at] {
 		p.add(at, `is missing, for example "vertex-ai"`)
@@ -78,7 +78,7 @@ func (p *problems) place(path string, e *Entry) {
 			p.baseURL(join(path, m.name), m.url)
 		}
 	}
-	if e.APIVersion != "" && !made(e.APIVersion, lower+digits+"-.", maxName) {
+	if e.APIVersion != "" && !made(e.APIVersion, lower+digits+"-.") {
 		p.add(join(path, "api_version"), `is made of lower-case letters, digits, '-' and '.', such as "2024-10-21"`)
 	}
 }
@@ -115,7 +115,7 @@ func (p *problems) headerRules(path string, headers map[string]Secret) {
 		case "host", "connection", "content-length", "content-type", "transfer-encoding":
 			p.add(at, "is set by the client itself")
 		}
-		if !made(name, tokenChars, maxName) {
+		if !made(name, tokenChars) {
 			p.add(at, "isn't a valid header name")
 		}
 		if strings.ContainsFunc(headers[name].Reveal(), isControl) {
@@ -173,9 +173,9 @@ func (p *problems) serviceAccount(path, key string) {
 	}
 }
 
-// made reports whether s has 1 to limit bytes, all of them in chars.
-func made(s, chars string, limit int) bool {
-	return s != "" && len(s) <= limit && strings.TrimLeft(s, chars) == ""
+// made reports whether s has 1 to maxName bytes, all of them in chars.
+func made(s, chars string) bool {
+	return s != "" && len(s) <= maxName && strings.TrimLeft(s, chars) == ""
 }
 
 // isLoopback reports whether host names this machine.

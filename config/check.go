@@ -58,9 +58,9 @@ func checkName(s string) string {
 func checkProvider(s string) string {
 	slug, is := strings.CutPrefix(s, "@")
 	switch {
-	case is && !made(slug, slugChars, maxName):
+	case is && !made(slug, slugChars):
 		return "must be the slug of a catalog entry after the '@': letters, digits, '-', '_' and '.'"
-	case !is && !made(s, lower+digits+"-", maxName):
+	case !is && !made(s, lower+digits+"-"):
 		return `must be a provider id such as "vertex-ai", or "@" and the slug of a catalog entry`
 	}
 	return ""
@@ -99,7 +99,7 @@ func checkHost(s string) string {
 }
 
 func checkGuard(s string) string {
-	if !made(s, slugChars, maxName) {
+	if !made(s, slugChars) {
 		return "is made of letters, digits, '-', '_' and '.', at most 128 of them"
 	}
 	return ""
@@ -111,7 +111,7 @@ func checkGuard(s string) string {
 //
 // [RFC 9110, section 7.6.1]: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1
 func checkHeader(s string) string {
-	if !made(s, tokenChars, maxName) {
+	if !made(s, tokenChars) {
 		return "isn't a valid header name"
 	}
 	name := strings.ToLower(s)
@@ -212,9 +212,9 @@ func elsewhere(name string) string {
 	return ""
 }
 
-// made reports whether s has 1 to limit bytes, all of them in chars.
-func made(s, chars string, limit int) bool {
-	return s != "" && len(s) <= limit && strings.TrimLeft(s, chars) == ""
+// made reports whether s has 1 to maxName bytes, all of them in chars.
+func made(s, chars string) bool {
+	return s != "" && len(s) <= maxName && strings.TrimLeft(s, chars) == ""
 }
 
 // isLoopback reports whether host names this machine.

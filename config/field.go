@@ -137,7 +137,7 @@ func (f Field) problem() string {
 			return "has a name of more than 256 bytes"
 		case strings.ContainsAny(name, "[]") && f.Source == FromParams:
 			return "names a member, or one of an object by its path: elements of arrays have no path"
-		case f.Source == FromHeaders && !made(name, tokenChars, maxName):
+		case f.Source == FromHeaders && !made(name, tokenChars):
 			return "isn't a valid header name"
 		case f.Source == FromHeaders && holdsCredentials(strings.ToLower(name)):
 			return "holds credentials, which no config looks at"
