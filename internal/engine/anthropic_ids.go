@@ -21,7 +21,11 @@ func (e *claudeEncoder) callID(i, j int, id string) string {
 		}
 	}
 	if e.used == nil {
-		e.used = make(map[string]struct{}, 2*len(e.q.Messages[i].ToolCalls))
+		calls := 0
+		for k := range e.q.Messages {
+			calls += len(e.q.Messages[k].ToolCalls)
+		}
+		e.used = make(map[string]struct{}, calls)
 	}
 	for n, base := 2, own; ; n++ {
 		if _, taken := e.used[own]; !taken {

@@ -51,23 +51,23 @@ func (l claudeLeftovers) message(i int, m *providers.Message) {
 }
 
 func (l claudeLeftovers) part(i, j int, p *providers.ContentPart) {
-	path := partPath(i, j, "")
+	at := contentSpot(i, j)
 	if len(p.Extra) > 0 {
 		switch p.Type {
 		case providers.PartText, "refusal":
-			l.unknown(path, p.Extra, "cache_control", "citations", "refusal")
+			l.unknown(at.path(""), p.Extra, "cache_control", "citations", "refusal")
 		case providers.PartImageURL, providers.PartFile:
-			l.unknown(path, p.Extra, "cache_control", "title", "context", "citations")
+			l.unknown(at.path(""), p.Extra, "cache_control", "title", "context", "citations")
 		}
 	}
 	if u := p.ImageURL; u != nil {
 		if u.Detail != "" && u.Detail != "auto" {
-			l.leftOut(below(path, "image_url"), "detail")
+			l.leftOut(at.path("image_url"), "detail")
 		}
-		l.unknown(below(path, "image_url"), u.Extra)
+		l.unknown(at.path("image_url"), u.Extra)
 	}
 	if p.File != nil {
-		l.unknown(below(path, "file"), p.File.Extra)
+		l.unknown(at.path("file"), p.File.Extra)
 	}
 }
 

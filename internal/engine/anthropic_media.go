@@ -48,12 +48,12 @@ func (e *claudeEncoder) isNative(i int, kind string) bool {
 // userPart writes a part of a user message, or of a tool's result. begin is
 // called before the block with its type.
 func (e *claudeEncoder) userPart(i, j int, p *providers.ContentPart, begin func(kind string)) error {
-	path := partPath(i, j, "")
+	at := contentSpot(i, j)
 	switch {
 	case p.Type == providers.PartText:
 		if strings.TrimSpace(p.Text) == "" {
 			if p.Text != "" {
-				e.warnf(providers.WarnDroppedBlock, path, "left out: the platform takes no blank text")
+				e.warnf(providers.WarnDroppedBlock, at.path(""), "left out: the platform takes no blank text")
 			}
 			return nil
 		}
@@ -80,18 +80,18 @@ func (e *claudeEncoder) userPart(i, j int, p *providers.ContentPart, begin func(
 			return err
 		}
 	case e.isNative(i, p.Type):
-		return e.nativePart(path, p, begin)
+		return e.nativePart(at.path(""), p, begin)
 	case p.Type == providers.PartThinking, p.Type == providers.PartRedactedThinking:
-		e.warnf(providers.WarnDroppedBlock, path, "left out: only an assistant message holds thinking")
+		e.warnf(providers.WarnDroppedBlock, at.path(""), "left out: only an assistant message holds thinking")
 		return nil
 	case p.Type == providers.PartInputAudio:
-		return providers.Invalid(path+".type", "Claude models hear no audio: send the text of it, or use a Gemini model")
+		return providers.Invalid(at.path("type"), "Claude models hear no audio: send the text of it, or use a Gemini model")
 	default:
-		return providers.Invalid(path+".type", "content parts of type "+strconv.Quote(p.Type)+
+		return providers.Invalid(at.path("type"), "content parts of type "+strconv.Quote(p.Type)+
 			" are not supported for this model: use text, image_url or file")
 	}
 	if raw, ok := p.Extra.Get("cache_control"); ok {
-		e.mark(path+".cache_control", raw, true)
+		e.mark(at.path("cache_control"), raw, true)
 	}
 	return nil
 }
@@ -308,13 +308,13 @@ func (e *claudeEncoder) system() error {
 		}
 		before := e.w.Len()
 		if parts := m.Content.Parts(); parts == nil {
-			e.systemText(messagePath(i, "content"), m.Content.Text(), nil)
+			e.systemText(contentSpot(i, -1), m.Content.Text(), nil)
 		} else {
 			for j := range parts {
 				if parts[j].Type != providers.PartText {
 					return providers.Invalid(partPath(i, j, "type"), "a system message takes only text")
 				}
-				e.systemText(partPath(i, j, ""), parts[j].Text, parts[j].Extra)
+				e.systemText(contentSpot(i, j), parts[j].Text, parts[j].Extra)
 			}
 		}
 		if raw, ok := m.Extra.Get("cache_control"); ok && e.w.Len() > before && !e.marked() {
@@ -329,7 +329,7 @@ func (e *claudeEncoder) system() error {
 	return nil
 }
 
-func (e *claudeEncoder) systemText(path, text string, extra providers.Extra) {
+func (e *claudeEncoder) systemText(at spot, text string, extra providers.Extra) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
@@ -340,6 +340,6 @@ func (e *claudeEncoder) systemText(path, text string, extra providers.Extra) {
 	e.w.String(text)
 	e.w.EndObject()
 	if raw, ok := extra.Get("cache_control"); ok {
-		e.mark(path+".cache_control", raw, false)
+		e.mark(at.path("cache_control"), raw, false)
 	}
 }

@@ -108,20 +108,20 @@ func markable(kind string) bool {
 }
 
 // text writes text with its breakpoint. The platform refuses blank blocks.
-func (e *claudeEncoder) text(role string, i int, path, text string, extra providers.Extra) {
+func (e *claudeEncoder) text(role string, at spot, text string, extra providers.Extra) {
 	if strings.TrimSpace(text) == "" {
 		if text != "" {
-			e.warnf(providers.WarnDroppedBlock, path, "left out: the platform takes no blank text")
+			e.warnf(providers.WarnDroppedBlock, at.path(""), "left out: the platform takes no blank text")
 		}
 		return
 	}
-	if role == providers.RoleAssistant && e.isLast(i) {
+	if role == providers.RoleAssistant && e.isLast(at.message) {
 		if trimmed := strings.TrimRight(text, " \t\r\n"); trimmed != text {
 			text = trimmed
-			e.warnf(providers.WarnAdjusted, path, "the white space at the end was taken off: the platform refuses it there")
+			e.warnf(providers.WarnAdjusted, at.path(""), "the white space at the end was taken off: the platform refuses it there")
 		}
 	}
-	e.begin(role, i, providers.PartText)
+	e.begin(role, at.message, providers.PartText)
 	e.w.Key("text")
 	e.w.String(text)
 	if raw, ok := extra.Get("citations"); ok && role == providers.RoleAssistant {
@@ -130,7 +130,7 @@ func (e *claudeEncoder) text(role string, i int, path, text string, extra provid
 	}
 	e.w.EndObject()
 	if raw, ok := extra.Get("cache_control"); ok {
-		e.mark(path+".cache_control", raw, true)
+		e.mark(at.path("cache_control"), raw, true)
 	}
 }
 
@@ -141,7 +141,7 @@ func (e *claudeEncoder) isLast(i int) bool { return i == len(e.q.Messages)-1 }
 func (e *claudeEncoder) userParts(i int, m *providers.Message) error {
 	parts := m.Content.Parts()
 	if parts == nil {
-		e.text(providers.RoleUser, i, messagePath(i, "content"), m.Content.Text(), nil)
+		e.text(providers.RoleUser, contentSpot(i, -1), m.Content.Text(), nil)
 		return nil
 	}
 	for j := range parts {
@@ -179,7 +179,7 @@ func (e *claudeEncoder) assistantBlocks(i int, m *providers.Message) error {
 			continue
 		}
 		e.mute = !follows && j > last
-		if err := e.assistantPart(i, messagePath(i, "content_blocks["+strconv.Itoa(j)+"]"), p); err != nil {
+		if err := e.assistantPart(spot{i, "content_blocks", j}, p); err != nil {
 			return err
 		}
 	}
@@ -188,7 +188,7 @@ func (e *claudeEncoder) assistantBlocks(i int, m *providers.Message) error {
 	}
 	parts := m.Content.Parts()
 	if parts == nil {
-		e.text(providers.RoleAssistant, i, messagePath(i, "content"), m.Content.Text(), nil)
+		e.text(providers.RoleAssistant, contentSpot(i, -1), m.Content.Text(), nil)
 		return nil
 	}
 	return e.assistantParts(i, parts, slices.ContainsFunc(blocks, isSigned), len(m.ToolCalls) > 0)
@@ -210,7 +210,7 @@ func (e *claudeEncoder) assistantParts(i int, parts []providers.ContentPart, tho
 				continue
 			}
 			e.mute = !calls && (last < 0 || inOrder && j > last)
-			if err := e.assistantPart(i, partPath(i, j, ""), p); err != nil {
+			if err := e.assistantPart(contentSpot(i, j), p); err != nil {
 				return err
 			}
 		}
@@ -218,33 +218,33 @@ func (e *claudeEncoder) assistantParts(i int, parts []providers.ContentPart, tho
 	return nil
 }
 
-func (e *claudeEncoder) assistantPart(i int, path string, p *providers.ContentPart) error {
+func (e *claudeEncoder) assistantPart(at spot, p *providers.ContentPart) error {
 	const role = providers.RoleAssistant
 	if p.Signature != "" && p.Type != providers.PartThinking {
-		e.dropSignature(path)
+		e.dropSignature(at.path(""))
 	}
 	switch p.Type {
 	case providers.PartText:
-		e.text(role, i, path, p.Text, p.Extra)
+		e.text(role, at, p.Text, p.Extra)
 	case "refusal":
 		raw, _ := p.Extra.Get("refusal")
 		r := jsonx.NewReader(raw)
-		e.text(role, i, path, r.String(), p.Extra)
+		e.text(role, at, r.String(), p.Extra)
 	case providers.PartThinking:
-		e.thought(i, path, p)
+		e.thought(at, p)
 	case providers.PartRedactedThinking:
 		if p.Data == "" || e.in.distrust || e.mute {
-			e.dropThought(path)
+			e.dropThought(at)
 			return nil
 		}
-		e.begin(role, i, p.Type)
+		e.begin(role, at.message, p.Type)
 		e.w.Key("data")
 		e.w.String(p.Data)
 		e.w.EndObject()
 	case providers.PartImageURL, providers.PartInputAudio, providers.PartFile:
-		e.warnf(providers.WarnDroppedBlock, path, "left out: these models take no media in an assistant message")
+		e.warnf(providers.WarnDroppedBlock, at.path(""), "left out: these models take no media in an assistant message")
 	default:
-		return e.nativeBlock(i, path, p)
+		return e.nativeBlock(at, p)
 	}
 	return nil
 }
@@ -253,12 +253,12 @@ func (e *claudeEncoder) assistantPart(i int, path string, p *providers.ContentPa
 // wherever the models are, on Vertex AI and at the vendor's own service.
 //
 // Source: https://platform.claude.com/docs/en/build-with-claude/extended-thinking#thinking-encryption
-func (e *claudeEncoder) thought(i int, path string, p *providers.ContentPart) {
+func (e *claudeEncoder) thought(at spot, p *providers.ContentPart) {
 	if p.Signature == "" || e.in.distrust || e.foreign || e.mute {
-		e.dropThought(path)
+		e.dropThought(at)
 		return
 	}
-	e.begin(providers.RoleAssistant, i, p.Type)
+	e.begin(providers.RoleAssistant, at.message, p.Type)
 	e.w.Key("thinking")
 	e.w.String(p.Thinking)
 	e.w.Key("signature")
@@ -268,15 +268,15 @@ func (e *claudeEncoder) thought(i int, path string, p *providers.ContentPart) {
 
 // dropThought warns of thinking that can't go back; when the platform has
 // refused it, the caller is told once.
-func (e *claudeEncoder) dropThought(path string) {
+func (e *claudeEncoder) dropThought(at spot) {
 	switch {
 	case e.in.distrust:
 	case e.foreign:
-		e.warnf(providers.WarnDroppedBlock, path, "left out: it is the thinking of a model of another family")
+		e.warnf(providers.WarnDroppedBlock, at.path(""), "left out: it is the thinking of a model of another family")
 	case e.mute:
-		e.warnf(providers.WarnDroppedBlock, path, "left out: the platform takes no thinking that nothing follows")
+		e.warnf(providers.WarnDroppedBlock, at.path(""), "left out: the platform takes no thinking that nothing follows")
 	default:
-		e.warnf(providers.WarnDroppedBlock, path, "left out: thinking goes back only with its signature")
+		e.warnf(providers.WarnDroppedBlock, at.path(""), "left out: thinking goes back only with its signature")
 	}
 }
 
@@ -298,16 +298,16 @@ var googleBlocks = []string{"executable_code", "code_execution_result"}
 
 // nativeBlock writes a block in the platform's own form, such as a tool that it
 // ran, as it came.
-func (e *claudeEncoder) nativeBlock(i int, path string, p *providers.ContentPart) error {
+func (e *claudeEncoder) nativeBlock(at spot, p *providers.ContentPart) error {
 	raw, err := p.MarshalJSON()
 	if err != nil || p.Type == "" || slices.Contains(googleBlocks, p.Type) {
-		e.warnf(providers.WarnDroppedBlock, path, "left out: blocks of this type can't be sent to this model")
+		e.warnf(providers.WarnDroppedBlock, at.path(""), "left out: blocks of this type can't be sent to this model")
 		return nil //nolint:nilerr // the warning says it
 	}
 	if p.Type == "tool_use" || p.Type == "tool_result" {
-		return providers.Invalid(path, "calls belong into tool_calls, and results into messages of the role tool")
+		return providers.Invalid(at.path(""), "calls belong into tool_calls, and results into messages of the role tool")
 	}
-	e.turn(providers.RoleAssistant, i, "native")
+	e.turn(providers.RoleAssistant, at.message, "native")
 	e.w.Raw(raw)
 	return nil
 }

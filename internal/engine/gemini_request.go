@@ -362,23 +362,6 @@ func (e *geminiEncoder) systemText(text string) {
 	e.w.EndObject()
 }
 
-func messagePath(i int, member string) string {
-	return below("messages["+strconv.Itoa(i)+"]", member)
-}
-
-func partPath(i, j int, member string) string {
-	return below(messagePath(i, "content["+strconv.Itoa(j)+"]"), member)
-}
-
-// below returns the path of a member of what is at path, or path itself for
-// none.
-func below(path, member string) string {
-	if member == "" {
-		return path
-	}
-	return path + "." + member
-}
-
 // clip shortens a word of the caller's for an error message.
 func clip(s string) string {
 	if len(s) > 40 {
