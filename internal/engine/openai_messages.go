@@ -165,12 +165,12 @@ func (e *openEncoder) mistralPart(i, j int, p *providers.ContentPart) (changed b
 			" are not supported for this model: use text or image_url")
 	}
 	if len(p.Extra) > 0 {
-		e.unknown(partPath(i, j, "")+".", &p.Extra)
+		e.unknown(partPath(i, j, ""), &p.Extra)
 		changed = true
 	}
 	if p.ImageURL != nil && len(p.ImageURL.Extra) > 0 {
 		own := *p.ImageURL
-		e.unknown(partPath(i, j, "image_url")+".", &own.Extra)
+		e.unknown(partPath(i, j, "image_url"), &own.Extra)
 		p.ImageURL, changed = &own, true
 	}
 	return changed, nil
@@ -195,10 +195,10 @@ func (e *openEncoder) toolCalls(i int, m *providers.Message) (changed bool) {
 			own.Function.ThoughtSignature = ""
 			e.dropSignature(messagePath(i, "tool_calls["+strconv.Itoa(j)+"].function.thought_signature"))
 		}
-		if e.family == FamilyMistral {
-			path := messagePath(i, "tool_calls["+strconv.Itoa(j)+"].")
-			e.unknown(path, &own.Extra)
-			e.unknown(path+"function.", &own.Function.Extra)
+		if e.family == FamilyMistral && len(own.Extra)+len(own.Function.Extra) > 0 {
+			at := spot{i, "tool_calls", j}
+			e.unknown(at.path(""), &own.Extra)
+			e.unknown(at.path("function"), &own.Function.Extra)
 		}
 		if own.ID == c.ID && own.Type == c.Type && own.Function.Arguments == c.Function.Arguments &&
 			own.Function.ThoughtSignature == c.Function.ThoughtSignature &&
@@ -257,7 +257,7 @@ func (e *openEncoder) unknown(path string, extra *providers.Extra, known ...stri
 		if slices.Contains(known, name) {
 			kept = jsonx.AppendMember(kept, name, value)
 		} else if !saysNothing(value) {
-			e.out.warnOnce("unknown "+name, providers.WarnUnknown, path+name, "left out: Mistral's API does not know it")
+			e.out.warnOnce("unknown "+name, providers.WarnUnknown, below(path, name), "left out: Mistral's API does not know it")
 		}
 	}
 	*extra = kept
