@@ -8,11 +8,18 @@ import (
 	"github.com/b650d4bf/gateway/providers"
 )
 
-// claudeReasons maps the platform's stop reasons; end_turn and every word that
-// is not here is "stop", or "tool_calls" when there is a call.
+// claudeReasons maps the platform's stop reasons; every word that is not here is
+// "stop". Where it is "", the answer ended well: that is "tool_calls" when there is
+// a call, else "stop".
 //
 // Source: https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons
 var claudeReasons = map[string]string{
+	"":                              "",
+	"end_turn":                      "",
+	"tool_use":                      "",
+	"stop_sequence":                 "",
+	"pause_turn":                    "",
+	"compaction":                    "",
 	"max_tokens":                    providers.FinishLength,
 	"model_context_window_exceeded": providers.FinishLength,
 	"refusal":                       providers.FinishContentFilter,
@@ -55,9 +62,7 @@ func (d *claudeDecoder) end() error {
 		return answerError(providers.ErrEmptyResponse, "the platform answered with nothing")
 	}
 	for len(d.open) > 0 {
-		if err := d.endBlock(&d.open[0]); err != nil {
-			return err
-		}
+		d.endBlock(&d.open[0])
 	}
 	c := d.choice()
 	c.FinishReason = d.finishReason()
@@ -68,10 +73,11 @@ func (d *claudeDecoder) end() error {
 }
 
 func (d *claudeDecoder) finishReason() string {
-	if f, ok := claudeReasons[d.stop.reason]; ok {
+	f, known := claudeReasons[d.stop.reason]
+	switch {
+	case f != "":
 		return f
-	}
-	if d.calls > 0 {
+	case known && d.calls > 0:
 		return providers.FinishToolCalls
 	}
 	return providers.FinishStop

@@ -53,13 +53,16 @@ func cleanID(id string) string {
 	return own[:maxCallID-len(tail)] + tail
 }
 
-func isCallID(s string) bool {
+func isCallID(s string) bool { return isClaudeName(s, maxCallID) }
+
+// isClaudeName reports whether s has 1 to limit letters, digits, _ and -.
+func isClaudeName(s string, limit int) bool {
 	for i := range len(s) {
 		if !isIDByte(s[i]) {
 			return false
 		}
 	}
-	return s != "" && len(s) <= maxCallID
+	return s != "" && len(s) <= limit
 }
 
 func isIDByte(c byte) bool {

@@ -60,15 +60,22 @@ func (b *claudeBlock) set(name string, value []byte) {
 	b.raw = raw
 }
 
+// cutInput is the member of a native block whose input came to no JSON, which an
+// answer that is too long may leave: the text of it, beside the input that the block
+// began with.
+const cutInput = "partial_json"
+
 // native is a block that has no counterpart in the schema, such as a tool that
-// the platform ran, in its own form. It reports whether its input, if that was
-// streamed, came to JSON.
-func (b *claudeBlock) native() (providers.ContentPart, bool) {
-	if len(bytes.TrimSpace(b.json)) > 0 {
-		if !jsonx.Valid(b.json) {
-			return providers.ContentPart{}, false
-		}
+// the platform ran, in its own form.
+func (b *claudeBlock) native() providers.ContentPart {
+	switch {
+	case len(bytes.TrimSpace(b.json)) == 0:
+	case jsonx.Valid(b.json):
 		b.set("input", b.json)
+	default:
+		var w jsonx.Writer
+		w.String(string(b.json))
+		b.set(cutInput, w.Bytes())
 	}
 	raw, _ := jsonx.Lookup(b.raw, "type")
 	r := jsonx.NewReader(raw)
@@ -77,5 +84,5 @@ func (b *claudeBlock) native() (providers.ContentPart, bool) {
 	if len(extra) > len("{}") {
 		part.Extra = extra
 	}
-	return part, true
+	return part
 }

@@ -156,7 +156,7 @@ func (d *claudeDecoder) event() error {
 		return d.addDelta(ev.Index, &ev.Delta)
 	case anthropic.KindBlockStop:
 		if b := d.block(ev.Index); b != nil {
-			return d.endBlock(b)
+			d.endBlock(b)
 		}
 	case anthropic.KindMessageDelta:
 		d.known = true
@@ -197,13 +197,10 @@ func (d *claudeDecoder) begun(m *anthropic.Message) error {
 	}
 	d.stop.note(&m.Stop)
 	for i := range m.Content {
-		err := d.startBlock(i, &m.Content[i])
-		if err == nil {
-			err = d.endBlock(d.block(i))
-		}
-		if err != nil {
+		if err := d.startBlock(i, &m.Content[i]); err != nil {
 			return err
 		}
+		d.endBlock(d.block(i))
 	}
 	return d.addUsage(m.Usage)
 }
@@ -358,18 +355,14 @@ var deltaBlocks = map[anthropic.DeltaKind]anthropic.BlockKind{
 }
 
 // endBlock gives out what waited for the end of the block, and closes it.
-func (d *claudeDecoder) endBlock(b *claudeBlock) error {
+func (d *claudeDecoder) endBlock(b *claudeBlock) {
 	switch b.kind {
 	case anthropic.BlockToolUse:
 		if !b.said {
 			d.arguments(b, inputText(b.raw))
 		}
 	case anthropic.BlockOther:
-		part, ok := b.native()
-		if !ok {
-			return badArguments()
-		}
-		*d.piece(b) = part
+		*d.piece(b) = b.native()
 	default:
 		if len(b.cites) > 0 {
 			p := d.piece(b)
@@ -377,7 +370,6 @@ func (d *claudeDecoder) endBlock(b *claudeBlock) error {
 		}
 	}
 	d.close(b.index)
-	return nil
 }
 
 // close forgets an open block.

@@ -265,10 +265,15 @@ func (e *claudeEncoder) allowed(name string) bool {
 // toolMembers are members of a tool that the platform knows by that name.
 var toolMembers = []string{"defer_loading", "input_examples", "eager_input_streaming", "allowed_callers"}
 
+// maxClaudeName is how long the name of a function may be.
+//
+// Source: https://platform.claude.com/docs/en/api/messages#body-tools
+const maxClaudeName = 128
+
 // function writes a tool that the caller runs.
 func (e *claudeEncoder) function(i int, t *providers.Tool) error {
 	f := &t.Function
-	if !isCallID(f.Name) || len(f.Name) > 128 {
+	if !isClaudeName(f.Name, maxClaudeName) {
 		return providers.Invalid(toolPath(i, "name"), "for Claude models a function name has 1 to 128 letters, digits, _ and -")
 	}
 	e.w.BeginObject()

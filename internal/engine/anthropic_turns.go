@@ -307,6 +307,10 @@ func (e *claudeEncoder) nativeBlock(at spot, p *providers.ContentPart) error {
 	if p.Type == "tool_use" || p.Type == "tool_result" {
 		return providers.Invalid(at.path(""), "calls belong into tool_calls, and results into messages of the role tool")
 	}
+	if _, cut := p.Extra.Get(cutInput); cut {
+		e.warnf(providers.WarnDroppedBlock, at.path(""), "left out: the answer ended within the input of this tool of the platform")
+		return nil
+	}
 	e.turn(providers.RoleAssistant, at.message, "native")
 	e.w.Raw(raw)
 	return nil
