@@ -40,18 +40,12 @@ func (d *geminiDecoder) finish() ([]*providers.ChatCompletionChunk, error) {
 	if room == nil {
 		room = d.chunk()
 	}
+	if err := d.failed(); err != nil {
+		return nil, err
+	}
 	for i := range d.choices {
 		s := &d.choices[i]
-		if s.finish == "" && !d.whole {
-			return nil, cutError()
-		}
-		if s.brokeOff() {
-			return nil, brokenError("the model broke off within a tool call", providers.ErrBadResponse, s.finish)
-		}
 		s.end(room.choiceOf(s.index))
-	}
-	if reason := d.broken(); reason != "" {
-		return nil, brokenError("the model gave no answer", providers.ErrEmptyResponse, reason)
 	}
 	d.held = room
 	d.emit()
@@ -65,6 +59,42 @@ func (d *geminiDecoder) finish() ([]*providers.ChatCompletionChunk, error) {
 	return d.out, nil
 }
 
+// failed returns what is wrong with an answer that is over, nil for nothing.
+func (d *geminiDecoder) failed() error {
+	if err := d.refused(); err != nil {
+		return err
+	}
+	for i := range d.choices {
+		s := &d.choices[i]
+		if s.finish == "" && !d.whole {
+			return cutError()
+		}
+		if s.brokeOff() {
+			return brokenError("the model broke off within a tool call", providers.ErrBadResponse, s.finish)
+		}
+	}
+	if reason := d.broken(); reason != "" {
+		return brokenError("the model gave no answer", providers.ErrEmptyResponse, reason)
+	}
+	return nil
+}
+
+// refused returns the error for a prompt that was refused beside candidates that say
+// nothing. When some of their thoughts were given out, they end by the refusal.
+func (d *geminiDecoder) refused() error {
+	if d.block.BlockReason == "" || slices.ContainsFunc(d.choices, func(s geminiChoice) bool { return s.visible || s.calls > 0 }) {
+		return nil
+	}
+	if d.whole || !slices.ContainsFunc(d.choices, func(s geminiChoice) bool { return s.started }) {
+		return blocked(&d.block)
+	}
+	for i := range d.choices {
+		s := &d.choices[i]
+		s.blocked, s.finish = true, d.block.BlockReason
+	}
+	return nil
+}
+
 // brokenReasons are the finish reasons of a model that failed at what it was
 // about to say. A further try often succeeds.
 var brokenReasons = []string{
@@ -72,11 +102,12 @@ var brokenReasons = []string{
 }
 
 // broken returns the finish reason when every choice broke off with nothing to
-// show but thoughts, else "".
+// show but thoughts, else "". Where those were given out already, the answer ends
+// with that reason beside "stop".
 func (d *geminiDecoder) broken() string {
 	for i := range d.choices {
 		s := &d.choices[i]
-		if s.visible || s.calls > 0 || !slices.Contains(brokenReasons, s.finish) {
+		if s.visible || s.calls > 0 || s.started && !d.whole || !slices.Contains(brokenReasons, s.finish) {
 			return ""
 		}
 	}
@@ -144,6 +175,9 @@ func cutError() error {
 func (s *geminiChoice) finishReason() string {
 	if f, ok := finishReasons[s.finish]; ok {
 		return f
+	}
+	if s.blocked {
+		return providers.FinishContentFilter
 	}
 	if s.calls > 0 {
 		return providers.FinishToolCalls

@@ -83,6 +83,7 @@ type geminiDecoder struct {
 	res     gemini.Response
 	known   bool // something of an answer was seen
 	usage   gemini.Usage
+	block   gemini.Feedback // of a prompt that was refused beside or behind an answer
 	choices []geminiChoice
 	room    [1]geminiChoice
 	out     []*providers.ChatCompletionChunk
@@ -107,6 +108,7 @@ type geminiChoice struct {
 	visible bool   // there is more than thoughts
 	thought bool   // the content so far ends with a thought
 	finish  string // the platform's word
+	blocked bool   // there is no answer, since the prompt was refused
 	message string
 	text    textMap
 	speech  *speech   // nil until the model speaks
@@ -180,10 +182,18 @@ func (d *geminiDecoder) object(r *jsonx.Reader) error {
 		d.model = res.ModelVersion
 	}
 	if res.HasUsage && res.Usage.Counted {
+		cached := d.usage.Cached
 		d.usage = res.Usage
+		if d.usage.Cached == 0 { // what was read from a cache stays so
+			d.usage.Cached = cached
+		}
 	}
-	if res.Feedback.BlockReason != "" && !d.answered() {
-		return blocked(&res.Feedback)
+	if res.Feedback.BlockReason != "" {
+		if !d.answered() {
+			return blocked(&res.Feedback)
+		}
+		d.block = res.Feedback
+		d.block.Ratings = bytes.Clone(d.block.Ratings)
 	}
 	return d.candidates(res.Candidates)
 }

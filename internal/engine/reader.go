@@ -20,8 +20,15 @@ type reader struct {
 	events *sse.Decoder // nil after the end, with its buffer
 	queue  []*providers.ChatCompletionChunk
 	meta   bool  // the first chunk has carried the meta
+	last   head  // of the chunk that was given out last
 	err    error // the end, once the queue is empty
 	closed atomic.Bool
+}
+
+// head is what the chunks of an answer have in common.
+type head struct {
+	id, model string
+	created   int64
 }
 
 // Recv returns the next chunk.
@@ -39,6 +46,7 @@ func (r *reader) Recv() (*providers.ChatCompletionChunk, error) {
 	chunk := r.queue[0]
 	r.queue = r.queue[1:]
 	chunk.Provider = r.call.in.site.Name()
+	r.last = head{chunk.ID, chunk.Model, chunk.Created}
 	if !r.meta {
 		r.meta = true
 		chunk.Meta = &providers.Meta{Warnings: r.call.warnings()}
@@ -81,9 +89,23 @@ func (r *reader) fill() {
 		r.err = cutBy(err)
 	}
 	if r.err != nil {
+		r.settle()
 		r.err = r.call.named(r.err)
 		_ = r.Close()
 		r.events = nil
+	}
+}
+
+// settle adds what was counted so far to an answer that failed within, since it was
+// billed: as a last chunk, as at the end of one that did not.
+func (r *reader) settle() {
+	d, ok := r.call.decoder.(counter)
+	if !ok || !r.meta || errors.Is(r.err, io.EOF) || r.closed.Load() {
+		return
+	}
+	if used := d.counted(); used != nil {
+		last := providers.ChatCompletionChunk{ID: r.last.id, Created: r.last.created, Model: r.last.model, Usage: used}
+		r.queue = append(r.queue, &last)
 	}
 }
 

@@ -115,9 +115,9 @@ func (m *messageEvents) next(dst []byte) ([]byte, bool) {
 	case errors.Is(err, io.EOF) && !errors.As(err, &fault):
 		return dst, false
 	case err != nil:
-		return sse.AppendNamedEvent(dst, "error", messages.AppendError(nil, publicError(err), m.requestID)), false
+		return sse.AppendNamedEvent(dst, "error", sse.LineSafe(messages.AppendError(nil, publicError(err), m.requestID))), false
 	}
-	return sse.AppendNamedEvent(dst, event.Type, event.Data), true
+	return sse.AppendNamedEvent(dst, event.Type, sse.LineSafe(event.Data)), true
 }
 
 func (m *messageEvents) close() { _ = m.stream.Close() }

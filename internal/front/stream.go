@@ -104,9 +104,9 @@ func (p *pieces[T]) next(dst []byte) ([]byte, bool) {
 		return sse.AppendDone(dst), false
 	case err != nil:
 		p.json.B = publicError(err).AppendJSON(p.json.B[:0])
-		return sse.AppendEvent(dst, p.json.B), false
+		return sse.AppendEvent(dst, sse.LineSafe(p.json.B)), false
 	}
-	return sse.AppendEvent(dst, p.json.B), true
+	return sse.AppendEvent(dst, sse.LineSafe(p.json.B)), true
 }
 
 func (p *pieces[T]) close() { _ = p.stream.Close() }

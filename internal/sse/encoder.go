@@ -58,3 +58,24 @@ func cutLine(data []byte) (line, rest []byte, more bool) {
 	}
 	return data[:i], rest, true
 }
+
+// breaks are the characters beyond ASCII that some clients take for the end of a line,
+// against the standard of event streams, with their escapes in JSON.
+//
+// Source: https://docs.python.org/3/library/stdtypes.html#str.splitlines
+var breaks = [...]struct{ raw, escape string }{
+	{"\u0085", `\u0085`},
+	{"\u2028", `\u2028`},
+	{"\u2029", `\u2029`},
+}
+
+// LineSafe returns JSON with those characters escaped, which can only stand within
+// strings; without them it returns the JSON itself.
+func LineSafe(json []byte) []byte {
+	for _, b := range breaks {
+		if bytes.Contains(json, []byte(b.raw)) {
+			json = bytes.ReplaceAll(json, []byte(b.raw), []byte(b.escape))
+		}
+	}
+	return json
+}
