@@ -76,9 +76,8 @@ func findClaudeTool(kind string) (row *claudeTool, known bool) {
 	return nil, dated
 }
 
-// isSearch reports whether a type, or a function's name, asks for web search.
-func isSearch(name string) bool {
-	row := findPlatformTool(name)
+// isSearch reports whether a row is that of web search.
+func isSearch(row *platformTool) bool {
 	return row != nil && (row.wire == "googleSearch" || row.wire == "googleSearchRetrieval")
 }
 
@@ -103,11 +102,11 @@ func (e *claudeEncoder) tools() error {
 				searches++
 			}
 			e.nativeTool(path, t)
-		case t.Type == "function" && !isSearch(t.Function.Name):
+		case t.Type == "function" && !isSearch(askedFor(t)):
 			if e.allowed(t.Function.Name) {
 				err = e.function(i, t)
 			}
-		case t.Type == "function" || isSearch(t.Type):
+		case isSearch(askedFor(t)):
 			if searches++; searches > 1 {
 				e.warnf(providers.WarnConflict, path, "left out: the tool is given twice")
 				continue
@@ -224,7 +223,7 @@ func (e *claudeEncoder) options(path string, obj []byte) {
 		r := jsonx.NewReader(value)
 		switch {
 		case string(value) == "null", slices.Contains(schemaWords, name):
-		case r.Kind() == jsonx.Object && (isSearch(name) || name == "parameters"):
+		case r.Kind() == jsonx.Object && (isSearch(findPlatformTool(name)) || name == "parameters"):
 			e.options(path+"."+name, value)
 		case slices.Contains(searchOptions, name):
 			e.w.Key(name)
@@ -368,7 +367,7 @@ func (e *claudeEncoder) toolMode() error {
 	switch c.Mode {
 	case "function":
 		names = []string{c.Name}
-		if isSearch(c.Name) {
+		if isSearch(findPlatformFunction(c.Name)) {
 			return providers.Invalid("tool_choice", "the model itself decides when to use a tool of the platform: give auto")
 		}
 	case "validated":

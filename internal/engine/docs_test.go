@@ -50,11 +50,15 @@ func TestThePageOfTablesIsUpToDate(t *testing.T) {
 	writeRows(&b, ownParams)
 	b.WriteString("\nParts:\n\n")
 	writeRows(&b, ownParts)
-	b.WriteString("\n## Tools of the platform\n\nAsked for by the type of a tool, or by the name of a function. Options stand in the tool, in a member of the tool's name, or in " +
+	b.WriteString("\n## Tools of the platform\n\nAsked for by the type of a tool; those with a star also by the name of a function, and any other function is the caller's own. Options stand in the tool, in a member of the tool's name, or in " +
 		"`function.parameters`; `retrieval_config` of `google_maps` becomes `toolConfig.retrievalConfig`. The Gemini API also takes " +
 		"`mcpServers`, in the platform's own form.\n\n| names | becomes | options on Vertex AI | options at the Gemini API |\n|---|---|---|---|\n")
 	for _, p := range platformTools {
-		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", strings.Join(p.names, "`, `"), p.wire, optionsAt(p.options, p.link), optionsAt(p.own, p.ownLink))
+		star := ""
+		if p.byName {
+			star = " *"
+		}
+		fmt.Fprintf(&b, "| `%s`%s | `%s` | %s | %s |\n", strings.Join(p.names, "`, `"), star, p.wire, optionsAt(p.options, p.link), optionsAt(p.own, p.ownLink))
 	}
 	b.WriteString("\n## Models\n\nA row answers for its name and for every longer one that goes on with `-` or `@`; the longest one wins. An unknown name gets the facts of the newest row, with a warning. " +
 		"`WithModels` replaces rows and adds others.\n\n")

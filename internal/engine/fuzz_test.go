@@ -79,7 +79,7 @@ func isPlain(q *providers.ChatCompletionRequest) bool {
 		}
 	}
 	for i := range q.Tools {
-		if q.Tools[i].Type != "function" || findPlatformTool(q.Tools[i].Function.Name) != nil {
+		if q.Tools[i].Type != "function" || findPlatformFunction(q.Tools[i].Function.Name) != nil {
 			return false
 		}
 	}

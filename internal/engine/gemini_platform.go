@@ -49,12 +49,12 @@ func (p *platformEncoder) write() error {
 // tool writes one entry of tools that is no function to declare.
 func (p *platformEncoder) tool(i int, t *providers.Tool) error {
 	path := "tools[" + strconv.Itoa(i) + "]"
-	row := p.m.platformTool(toolName(t))
+	row := p.m.has(askedFor(t))
 	switch {
 	case row != nil:
 	case t.Type == "" && len(t.Extra) > 0: // {"googleSearch":{}}
 		return p.nativeTool(path, t.Extra)
-	case p.m.Own && findPlatformTool(toolName(t)) != nil:
+	case p.m.Own && askedFor(t) != nil:
 		p.warnf(providers.WarnUnsupported, path+".type", "left out: only Vertex AI has this tool")
 		return nil
 	default:

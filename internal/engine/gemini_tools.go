@@ -106,7 +106,7 @@ func (e *geminiEncoder) declarations() (int, error) {
 }
 
 func (e *geminiEncoder) isFunction(t *providers.Tool) bool {
-	return namesFunction(t) && e.m.platformTool(t.Function.Name) == nil
+	return namesFunction(t) && e.m.has(askedFor(t)) == nil
 }
 
 // namesFunction reports whether the tool is one by name: some clients leave the
@@ -178,14 +178,14 @@ func (e *geminiEncoder) toolMode() (mode string, names []string, err error) {
 		return "", nil, providers.Invalid("tool_choice", "must be none, auto, required, validated or a function by name")
 	case len(e.q.Tools) == 0 && mode != "NONE" && c.Mode != "auto" && !e.wants("google.tools"):
 		return "", nil, providers.Invalid("tool_choice", "needs tools to choose from")
-	case len(names) > 0 && e.m.platformTool(c.Name) != nil:
+	case len(names) > 0 && e.isPlatforms(c.Name):
 		return "", nil, providers.Invalid("tool_choice", "the model itself decides when to use a tool of the platform: give auto")
 	}
 	for _, name := range slices.Concat(names, c.Allowed) {
 		if !e.given(name) && !e.wants("google.tools") { // which may declare it
 			return "", nil, providers.Invalid("tool_choice", "names a function that is not in tools")
 		}
-		if c.Mode == "allowed_tools" && e.m.platformTool(name) == nil {
+		if c.Mode == "allowed_tools" && !e.isPlatforms(name) {
 			names = append(names, name)
 		}
 	}
@@ -198,6 +198,17 @@ func toolName(t *providers.Tool) string {
 		return t.Function.Name
 	}
 	return t.Type
+}
+
+// isPlatforms reports whether a name in the tool choice is that of a tool which the
+// platform runs, rather than one of the caller's functions.
+func (e *geminiEncoder) isPlatforms(name string) bool {
+	for i := range e.q.Tools {
+		if t := &e.q.Tools[i]; toolName(t) == name {
+			return !e.isFunction(t)
+		}
+	}
+	return e.m.platformTool(name) != nil
 }
 
 // given reports whether there is a tool of that name.

@@ -3,14 +3,19 @@ package engine
 import (
 	"slices"
 	"strings"
+
+	"github.com/b650d4bf/gateway/providers"
 )
 
 // platformTool is one row of the table of tools that the platform runs itself.
 type platformTool struct {
 	// wire is the tool's member in the platform's request.
 	wire string
-	// names are the types of tools, or names of functions, that ask for it.
+	// names are the types of tools that ask for it.
 	names []string
+	// byName says that the names of functions ask for it as well, which other
+	// gateways' clients use.
+	byName bool
 	// options are the members it takes, in the platform's case.
 	options []string
 	// own are the options that the vendor's own service takes in their place.
@@ -44,26 +49,26 @@ const (
 // style.
 var platformTools = []platformTool{
 	{
-		wire: "googleSearch", names: []string{"web_search", "google_search", "web_search_preview"}, search: true,
+		wire: "googleSearch", names: []string{"web_search", "google_search", "web_search_preview"}, byName: true, search: true,
 		options: []string{"excludeDomains", "blockingConfidence", "searchTypes"},
 		link:    groundingPage + "grounding-with-google-search",
 		own:     []string{"searchTypes", "timeRangeFilter"},
 		ownLink: ownToolPages + "google-search",
 	},
 	{
-		wire: "googleSearchRetrieval", names: []string{"web_search_retrieval", "google_search_retrieval"}, search: true,
+		wire: "googleSearchRetrieval", names: []string{"web_search_retrieval", "google_search_retrieval"}, byName: true, search: true,
 		options: []string{"dynamicRetrievalConfig"},
 		link:    groundingPage + "grounding-with-google-search",
 		own:     []string{"dynamicRetrievalConfig"},
 		ownLink: ownToolPages + "google-search",
 	},
 	{
-		at: atVertex, wire: "enterpriseWebSearch", names: []string{"enterprise_web_search"}, search: true,
+		at: atVertex, wire: "enterpriseWebSearch", names: []string{"enterprise_web_search"}, byName: true, search: true,
 		options: []string{"excludeDomains", "blockingConfidence"},
 		link:    groundingPage + "web-grounding-enterprise",
 	},
 	{
-		wire: "googleMaps", names: []string{"google_maps"}, search: true,
+		wire: "googleMaps", names: []string{"google_maps"}, byName: true, search: true,
 		options: []string{"groundingTypes", "enableWidget"},
 		link:    groundingPage + "grounding-with-google-maps",
 		own:     []string{"enableWidget"},
@@ -80,7 +85,7 @@ var platformTools = []platformTool{
 		ownLink: ownToolPages + "code-execution",
 	},
 	{
-		wire: "computerUse", names: []string{"computer_use", "computer_use_preview"},
+		wire: "computerUse", names: []string{"computer_use", "computer_use_preview"}, byName: true,
 		options: []string{"environment", "excludedPredefinedFunctions", "enablePromptInjectionDetection", "disabledSafetyPolicies"},
 		link:    "https://cloud.google.com/vertex-ai/generative-ai/docs/computer-use",
 		own:     []string{"environment", "excludedPredefinedFunctions", "enablePromptInjectionDetection", "disabledSafetyPolicies"},
@@ -123,17 +128,35 @@ func indexTools() map[string]*platformTool {
 	return index
 }
 
-// findPlatformTool returns the row that a type or a function's name asks for, or
-// nil. A type may end in a date, as web_search_preview_2025_03_11 does.
-func findPlatformTool(name string) *platformTool {
-	if t := toolRows[name]; t != nil {
+// findPlatformTool returns the row that a type asks for, or nil. A type may end in
+// a date, as web_search_preview_2025_03_11 does.
+func findPlatformTool(kind string) *platformTool {
+	if t := toolRows[kind]; t != nil {
 		return t
 	}
-	head, _, dated := strings.Cut(name, "_20")
+	head, _, dated := strings.Cut(kind, "_20")
 	if !dated {
 		return nil
 	}
 	return toolRows[head]
+}
+
+// findPlatformFunction returns the row that a function's name asks for, or nil: any
+// other function is the caller's own.
+func findPlatformFunction(name string) *platformTool {
+	if t := toolRows[name]; t != nil && t.byName {
+		return t
+	}
+	return nil
+}
+
+// askedFor returns the row that a tool asks for, by its type or by the name of its
+// function, or nil.
+func askedFor(t *providers.Tool) *platformTool {
+	if namesFunction(t) {
+		return findPlatformFunction(t.Function.Name)
+	}
+	return findPlatformTool(t.Type)
 }
 
 // schemaWords are members that a function's parameters have as a JSON Schema,
@@ -152,15 +175,16 @@ func (t *platformTool) takes(own bool, name string) bool {
 	return slices.Contains(t.options, camel(name))
 }
 
-// platformTool returns the row that a type or a function's name asks for, where
-// the model is, or nil.
-func (m *Model) platformTool(name string) *platformTool {
-	t := findPlatformTool(name)
+// has returns the row if the tool is where the model is, else nil.
+func (m *Model) has(t *platformTool) *platformTool {
 	if t == nil || t.at == atBoth || (t.at == atOwn) == m.Own {
 		return t
 	}
 	return nil
 }
+
+// platformTool returns the row that a type asks for, where the model is, or nil.
+func (m *Model) platformTool(kind string) *platformTool { return m.has(findPlatformTool(kind)) }
 
 // mcpServers is a tool of the vendor's own service that is a list, and can be
 // asked for in the platform's own form alone.
