@@ -79,20 +79,13 @@ func (d *geminiDecoder) failed() error {
 	return nil
 }
 
-// refused returns the error for a prompt that was refused beside candidates that say
-// nothing. When some of their thoughts were given out, they end by the refusal.
+// refused returns the error for a prompt that was refused beside candidates, or
+// behind them, that have nothing to show but thoughts.
 func (d *geminiDecoder) refused() error {
 	if d.block.BlockReason == "" || slices.ContainsFunc(d.choices, func(s geminiChoice) bool { return s.visible || s.calls > 0 }) {
 		return nil
 	}
-	if d.whole || !slices.ContainsFunc(d.choices, func(s geminiChoice) bool { return s.started }) {
-		return blocked(&d.block)
-	}
-	for i := range d.choices {
-		s := &d.choices[i]
-		s.blocked, s.finish = true, d.block.BlockReason
-	}
-	return nil
+	return blocked(&d.block)
 }
 
 // brokenReasons are the finish reasons of a model that failed at what it was
@@ -102,12 +95,11 @@ var brokenReasons = []string{
 }
 
 // broken returns the finish reason when every choice broke off with nothing to
-// show but thoughts, else "". Where those were given out already, the answer ends
-// with that reason beside "stop".
+// show but thoughts, else "".
 func (d *geminiDecoder) broken() string {
 	for i := range d.choices {
 		s := &d.choices[i]
-		if s.visible || s.calls > 0 || s.started && !d.whole || !slices.Contains(brokenReasons, s.finish) {
+		if s.visible || s.calls > 0 || !slices.Contains(brokenReasons, s.finish) {
 			return ""
 		}
 	}
@@ -175,9 +167,6 @@ func cutError() error {
 func (s *geminiChoice) finishReason() string {
 	if f, ok := finishReasons[s.finish]; ok {
 		return f
-	}
-	if s.blocked {
-		return providers.FinishContentFilter
 	}
 	if s.calls > 0 {
 		return providers.FinishToolCalls

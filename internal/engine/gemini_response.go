@@ -108,7 +108,6 @@ type geminiChoice struct {
 	visible bool   // there is more than thoughts
 	thought bool   // the content so far ends with a thought
 	finish  string // the platform's word
-	blocked bool   // there is no answer, since the prompt was refused
 	message string
 	text    textMap
 	speech  *speech   // nil until the model speaks

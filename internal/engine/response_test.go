@@ -391,7 +391,7 @@ var oddAnswers = []struct{ body, whole, stream string }{
 	{`{"candidates":[{"content":{"parts":"x"},"finishReason":"STOP"}]}`, "bad_response", "bad_response"},
 	{`{"candidates":[{"finishReason":-1}],"usageMetadata":null}`, "stop", "stop"},
 	{`{"candidates":[{"finishReason":9}]}`, "empty_response", "empty_response"},
-	{`{"candidates":[{"content":{"parts":[{"text":"hm","thought":true}]},"finishReason":"MALFORMED_FUNCTION_CALL"}]}`, "empty_response", "stop"},
+	{`{"candidates":[{"content":{"parts":[{"text":"hm","thought":true}]},"finishReason":"MALFORMED_FUNCTION_CALL"}]}`, "empty_response", "empty_response"},
 	{`{"candidates":[{"finishReason":"OTHER"}],"promptFeedback":{"blockReason":"OTHER"}}`, "content_filter", "content_filter"},
 	{`{"candidates":[{"content":{"parts":[{"text":"hm","thought":true}]}}],"promptFeedback":{"blockReason":"NEW"}}`, "content_filter", "content_filter"},
 	{`{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}],"promptFeedback":{"blockReason":"OTHER"}}`, "stop", "stop"},
