@@ -47,7 +47,7 @@ func embeddingModels() []EmbeddingModel {
 			RequestTokens: textRequest, Tasks: TaskParameter, Source: textEmbedPage,
 		},
 		{
-			Publisher: "google", Name: familyGemini, Family: true, Method: EmbedContent, MaxInputs: 1, Tasks: TaskPrefix,
+			Publisher: "google", Name: familyGemini, Family: true, Method: EmbedContent, MaxInputs: 100, Tasks: TaskPrefix,
 			Media: []string{"image", "video", "audio", "file"}, Source: embedContPage,
 		},
 		{

@@ -36,6 +36,14 @@ func TestLookupEmbeddingFindsTheLongestRow(t *testing.T) {
 	}
 }
 
+func TestUnknownGeminiEmbeddingsTakeAsManyInputsAsTheNewest(t *testing.T) {
+	table := catalog.DefaultModels()
+	newest, _ := table.LookupEmbedding("", "gemini-embedding-2")
+	if row, _ := table.LookupEmbedding("", "gemini-embedding-exp-03-07"); row.MaxInputs != newest.MaxInputs {
+		t.Errorf("%d inputs, want %d", row.MaxInputs, newest.MaxInputs)
+	}
+}
+
 func TestWithEmbeddingsPutsRowsFirst(t *testing.T) {
 	table := catalog.DefaultModels()
 	before := len(table.Embeddings())

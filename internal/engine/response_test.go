@@ -428,3 +428,12 @@ func TestWAVHeadersHoldOnlyWhatTheyCan(t *testing.T) {
 type rememberFunc func(*providers.ToolCall)
 
 func (f rememberFunc) remember(c *providers.ToolCall) { f(c) }
+
+func TestWhatWasReadFromACacheIsNotForgotten(t *testing.T) {
+	_, answer, err := foldOf(decoderOf(t, false, false),
+		`{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"usageMetadata":{"promptTokenCount":50,"cachedContentTokenCount":40,"totalTokenCount":50}}`,
+		`{"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":50,"candidatesTokenCount":2,"totalTokenCount":52}}`)
+	if err != nil || answer.Usage.PromptTokensDetails.CachedTokens != 40 || answer.Usage.TotalTokens != 52 {
+		t.Errorf("%+v, %v", answer, err)
+	}
+}

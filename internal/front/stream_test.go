@@ -30,6 +30,7 @@ func TestStream(t *testing.T) {
 		want   string
 	}{
 		{"whole", newScript(io.EOF, "a", "b"), event("a") + event("b") + "data: [DONE]\n\n"},
+		{"with ends of lines of others", newScript(io.EOF, "a\u2028b\u2029\u0085"), event(`a\u2028b\u2029\u0085`) + "data: [DONE]\n\n"},
 		{"cut", newScript(cut, "a"), event("a") + `data: {"error":{"message":"cut","type":"api_error","param":null,"code":"stream_interrupted"},"provider":"vertex-ai"}` + "\n\n"},
 		{"failed for a reason not to be shown", newScript(errors.New("secret"), "a"), event("a") + `data: {"error":{"message":"the gateway failed","type":"api_error","param":null,"code":"server_error"}}` + "\n\n"},
 	}

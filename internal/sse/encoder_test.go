@@ -37,6 +37,23 @@ func TestAppend(t *testing.T) {
 	}
 }
 
+func TestLineSafe(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a":"b\u2028"}`:                       `{"a":"b\u2028"}`,
+		"{\"a\":\"\u2028b\u2029\u2028\u0085\"}": `{"a":"\u2028b\u2029\u2028\u0085"}`,
+		"\u2027\u202a\u0084\u0086é":             "\u2027\u202a\u0084\u0086é",
+		"":                                      "",
+	} {
+		if got := string(LineSafe([]byte(in))); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+	text := []byte("nothing of the kind")
+	if n := testing.AllocsPerRun(100, func() { LineSafe(text) }); n != 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+}
+
 func TestAppendDoesNotAllocate(t *testing.T) {
 	buf, text := make([]byte, 0, 256), []byte("a\nb")
 	if n := testing.AllocsPerRun(100, func() { buf = AppendNamedEvent(AppendDone(buf[:0]), "x", text) }); n != 0 {
