@@ -1,10 +1,13 @@
 package gateway_test
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/b650d4bf/gateway"
@@ -217,4 +220,44 @@ func (r *refuser) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: net.ErrClosed}
 	}
 	return r.then.RoundTrip(req)
+}
+
+// TestConfigRetryOfSharedChoices has choices of which one request was answered and
+// another was not sent: the whole is not sent again, since a part of it is billed.
+func TestConfigRetryOfSharedChoices(t *testing.T) {
+	for _, stream := range []bool{false, true} {
+		t.Run(fmt.Sprintf("stream=%v", stream), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := vertextest.New()
+				defer srv.Close()
+				s := scenario{config: again(second, 2), client: []gateway.ClientOption{
+					gateway.WithHTTPClient(&http.Client{Transport: &secondRefused{then: srv.Transport()}}),
+				}}
+				client, _ := s.open(t)
+				n := 2
+				req := &gateway.ChatCompletionRequest{Model: second, N: &n, Messages: []gateway.Message{gateway.UserMessage("Hello")}}
+				_, err := answerTo(t, client, req, stream)
+				if !errors.Is(err, gateway.ErrConnection) {
+					t.Errorf("%v, want %s", err, gateway.ErrConnection)
+				}
+				if got := len(srv.Requests()); got != 1 {
+					t.Errorf("%d requests were sent, want 1", got)
+				}
+			})
+		})
+	}
+}
+
+// secondRefused refuses the second connection, a second after it was asked for.
+type secondRefused struct {
+	next atomic.Int32
+	then http.RoundTripper
+}
+
+func (s *secondRefused) RoundTrip(r *http.Request) (*http.Response, error) {
+	if s.next.Add(1) == 2 {
+		time.Sleep(time.Second)
+		return nil, errors.Join(&net.OpError{Op: "dial", Net: "tcp", Err: net.ErrClosed}, r.Body.Close())
+	}
+	return s.then.RoundTrip(r)
 }

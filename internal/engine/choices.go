@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/providers"
@@ -40,21 +41,27 @@ func (c *call) share(i int, own *call) {
 }
 
 // eachShare runs f for each request at once and waits for all of them. The first
-// failure is returned, and ends the others by cancel.
+// failure is returned, and ends the others by cancel. It says that something was
+// sent when another request was, so that what may be billed is not repeated unasked.
 func eachShare(shares int, cancel context.CancelFunc, f func(i int) error) error {
 	var wg sync.WaitGroup
 	var once sync.Once
 	var first error
+	var sent atomic.Bool // that a request was answered, or may be
 	for i := range shares {
 		wg.Go(func() {
-			if err := f(i); err != nil {
+			err := f(i)
+			if e, ok := failure(err); err == nil || ok && e.Sent {
+				sent.Store(true)
+			}
+			if err != nil {
 				once.Do(func() { first = err }) // before the others fail by it
 				cancel()
 			}
 		})
 	}
 	wg.Wait()
-	return first
+	return spent(first, sent.Load())
 }
 
 // completeShared sends several requests at once and returns one answer with the

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -54,6 +55,58 @@ func TestAShareThatFailsSaysWhy(t *testing.T) {
 			if !errors.Is(err, providers.ErrRateLimited) {
 				t.Fatalf("stream=%v: %v, want %s", stream, err, providers.ErrRateLimited)
 			}
+		}
+	}
+}
+
+// unreached finds no connection for the second request, a second after it was
+// made. The first is answered as then does.
+type unreached struct {
+	next atomic.Int32
+	then func(*http.Request) (*http.Response, error)
+}
+
+func (u *unreached) RoundTrip(r *http.Request) (*http.Response, error) {
+	if u.next.Add(1) == 2 {
+		time.Sleep(time.Second)
+		return noConnection(r)
+	}
+	return u.then(r)
+}
+
+func noConnection(r *http.Request) (*http.Response, error) {
+	return nil, errors.Join(&net.OpError{Op: "dial", Net: "tcp", Err: net.ErrClosed}, r.Body.Close())
+}
+
+// read lets the answer follow once the request was read.
+func read(then func(*http.Request) (*http.Response, error)) func(*http.Request) (*http.Response, error) {
+	return func(r *http.Request) (*http.Response, error) {
+		_, _ = io.ReadAll(r.Body)
+		_ = r.Body.Close()
+		return then(r)
+	}
+}
+
+func TestAShareThatIsNotSentHidesNoOther(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		other func(*http.Request) (*http.Response, error)
+		sent  bool
+	}{
+		{"another was answered", read(says(200, okAnswer)), true},
+		{"another was under way", read(waits), true},
+		{"no other was sent", func(r *http.Request) (*http.Response, error) { time.Sleep(time.Minute); return noConnection(r) }, false},
+	} {
+		for _, stream := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, stream=%v", tt.name, stream), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					_, err := answerTo(t, newProvider(t, &unreached{then: tt.other}), hello(t, "gemini-3-flash", `"n":2`), stream)
+					e, ok := errors.AsType[*providers.Error](err)
+					if !ok || e.Code != providers.ErrConnection || e.Sent != tt.sent {
+						t.Errorf("%v, want %s with Sent %v", err, providers.ErrConnection, tt.sent)
+					}
+				})
+			})
 		}
 	}
 }
