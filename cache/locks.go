@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// locks are locks within the process.
+// locks are locks within the process. The zero value has none taken.
 type locks struct {
 	mu   sync.Mutex
 	held map[Key]*held
@@ -31,6 +31,9 @@ func (l *locks) lock(key Key, ttl time.Duration) (unlock func(), free bool) {
 			}
 		}
 		l.sweep = max(1000, 2*len(l.held))
+	}
+	if l.held == nil {
+		l.held = map[Key]*held{}
 	}
 	mine := &held{until: now.Add(ttl)}
 	l.held[key] = mine

@@ -34,10 +34,12 @@ func sealed(t *testing.T, store cache.Store, keys ...[]byte) *cache.Sealed {
 	return s
 }
 
-// memoryLike has the abilities of a store in memory, and no others.
+// memoryLike has the abilities of a store in memory, and locks, which a sealed
+// store has over any other.
 type memoryLike interface {
 	cache.Searcher
 	cache.Keeper
+	cache.Locker
 	cache.Counter
 	io.Closer
 }

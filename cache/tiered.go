@@ -89,7 +89,6 @@ func NewTiered(near, far Store, c TieredConfig) (*Tiered, error) {
 	}
 	t := &Tiered{near: near, keep: keep, far: newFar(far, c)}
 	t.life.Store(int64(cmp.Or(c.NearLife, unwatchedLife)))
-	t.locks.held = map[Key]*held{}
 	for i := range t.lanes {
 		t.lanes[i].writing = make(chan struct{}, 1)
 	}
