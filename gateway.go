@@ -182,8 +182,9 @@ func (c *Client) With(opts ...Option) (*Client, error) {
 }
 
 // Close ends background refreshes and closes idle connections. Calls under way
-// go on; later ones fail with [ErrClosed]. It is idempotent and may be called
-// at any time.
+// go on, with the access tokens that there are; later ones fail with [ErrClosed],
+// and so does one under way that needs a new token. It is idempotent and may be
+// called at any time.
 func (c *Client) Close() error { return c.engine.Close() }
 
 // call collects the settings of one call.

@@ -46,6 +46,12 @@ func authorize(ctx context.Context, src auth.TokenProvider) (authorization, quot
 	return "Bearer " + token.Value, "", nil
 }
 
+// closedSource is an error of a token source that was closed with its client.
+type closedSource interface {
+	error
+	SourceClosed() bool
+}
+
 // authError says that there is no token. The cause comes from the token source,
 // which keeps secrets out of it.
 func authError(ctx context.Context, err error) error {
@@ -54,6 +60,9 @@ func authError(ctx context.Context, err error) error {
 	}
 	if _, ok := errors.AsType[*providers.Error](err); ok {
 		return err
+	}
+	if e, ok := errors.AsType[closedSource](err); ok && e.SourceClosed() {
+		return &providers.Error{Code: providers.ErrClosed, Message: "the client was closed, and the call needs another access token", Err: err}
 	}
 	return &providers.Error{Code: providers.ErrAuthentication, Message: "no access token could be had", Err: err}
 }

@@ -16,8 +16,17 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// ErrClosed is the cause of every error after [Source.Close].
-var ErrClosed = errors.New("the source is closed")
+// ErrClosed is the cause of every error of a source after [Source.Close].
+var ErrClosed error = closedError{}
+
+// closedError is the type of [ErrClosed].
+type closedError struct{}
+
+func (closedError) Error() string { return "the source is closed" }
+
+// SourceClosed lets callers that do not know this package tell the error from a
+// refusal of the credentials.
+func (closedError) SourceClosed() bool { return true }
 
 // Error says what failed for which kind of credentials, and what to do about it.
 // It holds no secret: of an answer by a token endpoint it keeps the status and

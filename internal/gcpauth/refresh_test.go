@@ -237,6 +237,26 @@ func TestTransientErrorIsRetriedForCallers(t *testing.T) {
 	})
 }
 
+// TestCloseLeavesTheToken has calls under way when the source is closed, in the
+// stale window: they go on with the token until its end, and nothing is fetched.
+func TestCloseLeavesTheToken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{answer: func(_ context.Context, call int) (*auth.Token, error) { return tokenFor(call, time.Hour), nil }}
+		s := f.source(t)
+		wantValue(t, s, "tok1")
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		wantValue(t, s, "tok1")
+		time.Sleep(58 * time.Minute) // a refresh would be due
+		wantValue(t, s, "tok1")
+		time.Sleep(2 * time.Minute)
+		if _, err := s.Token(t.Context()); !errors.Is(err, gcpauth.ErrClosed) {
+			t.Errorf("the token outlives its end: %v, want ErrClosed", err)
+		}
+	})
+}
+
 func TestCloseDuringRefresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{answer: func(ctx context.Context, call int) (*auth.Token, error) {

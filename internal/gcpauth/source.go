@@ -149,13 +149,15 @@ func (s *Source) UniverseDomain(ctx context.Context) (string, error) {
 	return v, nil
 }
 
-// Close forgets the token, stops a fetch under way and waits for it. Later calls
-// fail with [ErrClosed]. Close may be called again; the error is always nil. It
-// doesn't wait for a token source of the caller's that ignores its context.
+// Close stops a fetch under way and waits for it; there is none from then on. The
+// token that there is serves on, so that what is under way can end, until it
+// expires or [Source.Invalidate] gives it up: callers then fail with [ErrClosed]. It
+// is in memory for as long as the Source. Close may be called again; the error is
+// always nil. It doesn't wait for a token source of the caller's that ignores its
+// context.
 func (s *Source) Close() error {
 	s.mu.Lock()
 	s.closed = true
-	s.cur.Store(nil)
 	s.mu.Unlock()
 	s.cancel()
 	s.running.Wait()

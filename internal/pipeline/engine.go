@@ -140,7 +140,7 @@ func (e *Engine) SignatureStats() providers.SignatureStats {
 }
 
 // Close refuses further calls and releases what the engine keeps. Calls under
-// way go on. It is idempotent.
+// way go on, with the tokens that there are. It is idempotent.
 func (e *Engine) Close() error {
 	if e.closed.Swap(true) {
 		return nil

@@ -149,7 +149,8 @@ func (s *Sources) byDefault() (auth.TokenProvider, error) {
 	return s.fallback, nil
 }
 
-// Close ends every background refresh. It is idempotent.
+// Close ends every background refresh. Sources that calls under way have go on with
+// the token that they hold. It is idempotent.
 func (s *Sources) Close() error {
 	s.mu.Lock()
 	owned := s.owned

@@ -162,11 +162,8 @@ func TestSourcesClose(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, closed := range map[string]auth.TokenProvider{"the entry's": src, "the default": def} {
-		if _, err := closed.Token(t.Context()); !errors.Is(err, gcpauth.ErrClosed) {
-			t.Errorf("%s source lives on: %v", name, err)
-		}
-	}
+	wantEqual(t, "default", tokenOf(t, def)) // for calls under way
+	wantEqual(t, "t", tokenOf(t, src))
 	other := catalog.Entry{Slug: "vy", AccessToken: "t"}
 	if _, err := s.entry(&other); !errors.Is(err, providers.ErrClosed) {
 		t.Errorf("got %v, want ErrClosed", err)
