@@ -123,6 +123,8 @@ type Timeouts struct {
 	FirstByte time.Duration
 	// Idle bounds the silence between two reads of the answer's body.
 	Idle time.Duration
-	// Total bounds the whole call, the body of a stream included.
+	// Total bounds the whole call: the body of a stream, and pauses between tries,
+	// included. Of files and of results of batches that are read after the call, it
+	// bounds each request.
 	Total time.Duration
 }

@@ -138,7 +138,7 @@ func (p *Engine) GetBatchJob(ctx context.Context, t *providers.Target, name stri
 		return nil, err
 	}
 	var out *providers.BatchJob
-	err = again(ctx, func() (err error) {
+	err = again(ctx, t, func() (err error) {
 		own := *u
 		out, err = p.job(ctx, &own, callOf(p.site, t, http.MethodGet))
 		return err
@@ -152,7 +152,7 @@ func (p *Engine) CancelBatchJob(ctx context.Context, t *providers.Target, name s
 	if err != nil {
 		return err
 	}
-	return again(ctx, func() error {
+	return again(ctx, t, func() error {
 		own := *u
 		c := callOf(p.site, t, "")
 		var w jsonx.Writer
@@ -189,7 +189,7 @@ func (p *Engine) FindBatchJob(ctx context.Context, t *providers.Target, label, v
 		return nil, err
 	}
 	var wire batch.List
-	err = again(ctx, func() error {
+	err = again(ctx, t, func() error {
 		own := *u
 		return p.exchange(ctx, &own, callOf(p.site, t, http.MethodGet), wire.Decode)
 	})

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/b650d4bf/gateway/internal/fetch"
@@ -28,7 +29,8 @@ var fetchTypes = slices.Concat(claudeImages, []string{"application/pdf", "text/p
 type mediaRef struct{ url, path string }
 
 // gather fetches what URLs of the request lead to, for a wire that takes none.
-// It is done before anything is sent, and once for all that is sent.
+// It is done before anything is sent, and once for all that is sent. What it takes
+// is taken off the limit on the whole call.
 func (p *Engine) gather(ctx context.Context, c *call) error {
 	if p.fetcher == nil || c.in.model.Family != FamilyClaude {
 		return nil
@@ -41,6 +43,7 @@ func (p *Engine) gather(ctx context.Context, c *call) error {
 	for i := range refs {
 		urls[i] = refs[i].url
 	}
+	begun := time.Now()
 	if total := c.in.target.Timeouts.Total; total > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, total)
@@ -57,6 +60,9 @@ func (p *Engine) gather(ctx context.Context, c *call) error {
 		}
 	}
 	c.in.fetch = files.media
+	if len(refs) > 0 {
+		c.in.target = remaining(c.in.target, begun)
+	}
 	return nil
 }
 

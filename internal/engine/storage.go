@@ -117,32 +117,62 @@ func storeRefusal(res *transport.Response) error {
 	return e
 }
 
-// again makes a request until it succeeds or fails for good.
-func again(ctx context.Context, try func() error) error {
-	pause := firstPause
+// again makes a request until it succeeds or fails for good. The target's limit on
+// the whole bounds the pauses too. The error says that something was sent when any
+// try was.
+func again(ctx context.Context, t *providers.Target, try func() error) error {
+	pauses := ctx
+	if total := t.Timeouts.Total; total > 0 {
+		limited, cancel := context.WithTimeout(ctx, total)
+		defer cancel()
+		pauses = limited
+	}
+	pause, sent := firstPause, false
 	for n := 1; ; n++ {
 		err := try()
-		e, ok := errors.AsType[*providers.Error](err)
+		e, ok := failure(err)
 		if err == nil || !ok || !e.Retryable() || n == maxTries {
-			return err
+			return spent(err, sent)
 		}
-		if rest(ctx, max(pause, min(e.RetryAfter, maxPause))) != nil {
-			return err
+		sent = sent || e.Sent
+		if err := rest(pauses, max(pause, min(e.RetryAfter, maxPause)), e); err != nil {
+			return spent(err, sent)
 		}
 		pause *= 2
 	}
 }
 
-// rest waits, or fails when the context ends first.
-func rest(ctx context.Context, d time.Duration) error {
+// rest waits before another try, or fails when the context ends first: as sent as
+// the try before, which failed with after.
+func rest(ctx context.Context, d time.Duration, after *providers.Error) error {
+	if ctx.Err() != nil && after.Code == providers.ErrTimeout { // which says it better
+		return after
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return transport.ContextError(ctx, false)
 	}
+	err := transport.ContextError(ctx, after.Sent)
+	if e, ok := failure(err); ok {
+		e.Provider = after.Provider
+		e.Message += ", in the pause before another try, after " + string(after.Code)
+	}
+	return err
+}
+
+// remaining returns the target with what is left of the limit on the whole of a
+// call that began then: the target itself when there is no limit.
+func remaining(t *providers.Target, begun time.Time) *providers.Target {
+	spent := time.Since(begun)
+	if t.Timeouts.Total <= 0 || spent <= 0 {
+		return t
+	}
+	own := *t
+	own.Timeouts.Total = max(own.Timeouts.Total-spent, 1)
+	return &own
 }
 
 func objectPath(at providers.ObjectName) string {
@@ -158,8 +188,9 @@ func (p *Engine) GetObject(ctx context.Context, t *providers.Target, at provider
 		x.header = http.Header{"Range": {"bytes=" + strconv.FormatInt(offset, 10) + "-"}}
 	}
 	var res *transport.Response
-	err := again(ctx, func() (err error) {
-		res, err = p.transfer(ctx, t, &x)
+	begun := time.Now()
+	err := again(ctx, t, func() (err error) {
+		res, err = p.transfer(ctx, remaining(t, begun), &x)
 		return err
 	})
 	e, refused := errors.AsType[*providers.Error](err)
@@ -227,7 +258,7 @@ func (p *Engine) ListObjects(ctx context.Context, t *providers.Target, q *provid
 // Source: https://cloud.google.com/storage/docs/json_api/v1/objects/patch
 func (p *Engine) AnnotateObject(ctx context.Context, t *providers.Target, at providers.ObjectName, o *providers.ObjectOptions) (*providers.Object, error) {
 	var wire storage.Object
-	err := again(ctx, func() error {
+	err := again(ctx, t, func() error {
 		buf := jsonx.GetBuffer()
 		buf.B = objectResource(buf.B, providers.ObjectName{}, o)
 		res, err := p.transfer(ctx, t, &transfer{method: http.MethodPatch, path: objectPath(at), body: buf})
@@ -244,7 +275,7 @@ func (p *Engine) AnnotateObject(ctx context.Context, t *providers.Target, at pro
 
 // DeleteObject removes an object.
 func (p *Engine) DeleteObject(ctx context.Context, t *providers.Target, at providers.ObjectName) error {
-	return again(ctx, func() error {
+	return again(ctx, t, func() error {
 		res, err := p.transfer(ctx, t, &transfer{method: http.MethodDelete, path: objectPath(at), query: "prettyPrint=false" + generation(at)})
 		if err == nil {
 			res.Drain()
@@ -255,7 +286,7 @@ func (p *Engine) DeleteObject(ctx context.Context, t *providers.Target, at provi
 
 // storeJSON makes a request whose answer is a JSON object, as often as it takes.
 func (p *Engine) storeJSON(ctx context.Context, t *providers.Target, x *transfer, decode func(*jsonx.Reader)) error {
-	return again(ctx, func() error {
+	return again(ctx, t, func() error {
 		res, err := p.transfer(ctx, t, x)
 		if err != nil {
 			return err

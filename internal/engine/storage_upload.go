@@ -119,7 +119,7 @@ func (p *Engine) putWhole(ctx context.Context, t *providers.Target, at providers
 	head := "--" + boundary + "\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n" + string(objectResource(nil, at, o)) +
 		"\r\n--" + boundary + "\r\nContent-Type: " + kind + "\r\n\r\n"
 	var wire storage.Object
-	err := again(ctx, func() error {
+	err := again(ctx, t, func() error {
 		buf := jsonx.GetBuffer()
 		buf.B = slices.Concat([]byte(head), body, []byte("\r\n--"+boundary+"--\r\n"))
 		res, err := p.transfer(ctx, t, &transfer{
@@ -130,7 +130,9 @@ func (p *Engine) putWhole(ctx context.Context, t *providers.Target, at providers
 			err = p.storeAnswer(t, res, wire.Decode)
 		}
 		if e, ok := errors.AsType[*providers.Error](err); ok && o.IfGeneration != nil && e.Sent && e.StatusCode == 0 {
-			e.Code = providers.ErrServer
+			if e.Code != providers.ErrTimeout && e.Code != providers.ErrCanceled {
+				e.Code = providers.ErrServer
+			}
 			return &unrepeatable{e}
 		}
 		return err
@@ -161,7 +163,7 @@ type upload struct {
 
 // begin opens the session.
 func (u *upload) begin(ctx context.Context) error {
-	return again(ctx, func() error {
+	return again(ctx, u.t, func() error {
 		buf := jsonx.GetBuffer()
 		buf.B = objectResource(buf.B, u.at, u.o)
 		x := &transfer{method: http.MethodPost, path: uploadPath(u.at.Bucket), query: insertQuery("resumable", u.o), body: buf}
@@ -218,7 +220,10 @@ func (u *upload) send(ctx context.Context, begin int64, chunk []byte, last bool)
 				return nil, err
 			}
 			left--
-			if left <= 0 || rest(ctx, max(pause, min(e.RetryAfter, maxPause))) != nil {
+			if left <= 0 {
+				return nil, err
+			}
+			if err := rest(ctx, max(pause, min(e.RetryAfter, maxPause)), e); err != nil {
 				return nil, err
 			}
 			pause *= 2

@@ -64,7 +64,7 @@ func (e *Engine) ListBatches(ctx context.Context, client, call *Settings, q *pro
 
 // BatchResults returns what became of the lines of a batch.
 func (e *Engine) BatchResults(ctx context.Context, client, call *Settings, id string) (out *batch.Results, err error) {
-	t := task{client: client, call: call, operation: opBatchResults}
+	t := task{client: client, call: call, operation: opBatchResults, lasts: true}
 	err = e.kept(ctx, &t, func(ctx context.Context, s *batch.Service) (*providers.Meta, error) {
 		got, err := s.Results(ctx, id)
 		if err != nil {

@@ -108,7 +108,7 @@ func (e *Engine) GetFile(ctx context.Context, client, call *Settings, id string)
 // FileContent returns the bytes of a file. The call is recorded when they are
 // there to be read.
 func (e *Engine) FileContent(ctx context.Context, client, call *Settings, id string) (body io.ReadCloser, out *providers.FileObject, err error) {
-	t := task{client: client, call: call, operation: opFileContent}
+	t := task{client: client, call: call, operation: opFileContent, lasts: true}
 	err = e.kept(ctx, &t, func(ctx context.Context, s *batch.Service) (*providers.Meta, error) {
 		r, f, err := s.FileContent(ctx, id)
 		if err != nil {

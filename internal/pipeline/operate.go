@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/b650d4bf/gateway/internal/routing"
 	"github.com/b650d4bf/gateway/providers"
@@ -40,6 +41,17 @@ type task struct {
 	operation    string
 	model        string       // empty when the operation names none
 	check        func() error // finds what is wrong before anything else; may be nil
+	lasts        bool         // what it answers is read later, under the same context
+}
+
+// within bounds the task by the limit on the whole call, pauses and the wait for
+// credentials included. The providers bound by it the requests of one that lasts.
+func (t *task) within(ctx context.Context, start time.Time) (context.Context, context.CancelFunc) {
+	total := timeouts(t.client.Timeouts, t.call.Timeouts).Total
+	if total <= 0 || t.lasts {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, start.Add(total))
 }
 
 // run runs a task on a provider that implements the interface A, as
@@ -47,7 +59,8 @@ type task struct {
 // provider's warnings, and run fills in the rest.
 func run[A any](ctx context.Context, e *Engine, t *task, do func(context.Context, A, *providers.Target) (*providers.Meta, error)) error {
 	rec := newRecorder(t.client, t.call, t.operation, t.model, nil)
-	ctx = rec.start(ctx)
+	ctx, cancel := t.within(rec.start(ctx), rec.record.Start)
+	defer cancel()
 	meta, err := attempt(ctx, e, t, rec, do)
 	if err != nil {
 		err = rec.fail(err)

@@ -136,6 +136,50 @@ func TestMediaIsFetchedForClaude(t *testing.T) {
 	wantMessages(t, want, counts.sent)
 }
 
+// TestFetchingIsTakenOffTheTotal looks at the time that the platform is told, which
+// is in whole seconds, rounded up: a limit that is just above a whole one falls
+// below it as soon as anything is taken off.
+func TestFetchingIsTakenOffTheTotal(t *testing.T) {
+	at, settings, _ := web(t)
+	const total = time.Hour + 1
+	for name, part := range map[string]string{"3600": image(at + "/cat"), "3601": `{"type":"text","text":"nothing to fetch"}`} {
+		for op, do := range map[string]func(*vertex.Provider, *providers.Target) error{
+			"whole": func(p *vertex.Provider, to *providers.Target) error {
+				_, err := p.ChatCompletion(t.Context(), to, asks(t, part))
+				return err
+			},
+			"streamed": func(p *vertex.Provider, to *providers.Target) error {
+				r, err := p.ChatCompletionStream(t.Context(), to, asks(t, part))
+				if err != nil {
+					return err
+				}
+				return r.Close()
+			},
+		} {
+			t.Run(name+", "+op, func(t *testing.T) {
+				var told string
+				p := fetching(t, settings, shows(func(r *http.Request) { told = r.Header.Get("X-Server-Timeout") }))
+				to := target(claude5)
+				to.Timeouts.Total = total
+				if err := do(p, to); err != nil {
+					t.Fatal(err)
+				}
+				if told != name || to.Timeouts.Total != total {
+					t.Errorf("the platform has %q seconds of %v, want %s", told, to.Timeouts.Total, name)
+				}
+			})
+		}
+	}
+}
+
+// shows answers well, and shows each request.
+type shows func(*http.Request)
+
+func (f shows) RoundTrip(r *http.Request) (*http.Response, error) {
+	f(r)
+	return plays([]byte(okMessage)).RoundTrip(r)
+}
+
 func wantMessages(t *testing.T, want string, sent []byte) {
 	t.Helper()
 	var body struct{ Messages json.RawMessage }
