@@ -18,6 +18,9 @@ type readied[Q any] struct {
 	req    Q
 	route  *route
 	strict bool
+	// ctx and deadline are those of the tries of a stream, and of all.
+	ctx      context.Context //nolint:containedctx // a stream goes on after its target was found
+	deadline time.Time       // zero for none
 }
 
 // ahead looks for the answer of a target in the cache, before its limits and its
@@ -45,18 +48,12 @@ func (f *flight[Q, T]) ahead(ctx context.Context, t *routing.Try, ask func(conte
 	}
 	if f.stream {
 		ctx = f.ctx // a stream goes on after its target was found
-		if f.total > 0 {
-			p.deadline = f.rec.record.Start.Add(f.total)
-		}
+	}
+	if f.total > 0 {
+		p.deadline = f.rec.record.Start.Add(f.total)
 	}
 	var asked routing.Outcome[landed[T]]
-	value, ran, err := f.share(ctx, p, r.req, func(ctx context.Context, _ *place, req Q) (T, error) {
-		carried := *r
-		carried.req = req
-		t.Carry = &carried
-		asked = ask(ctx)
-		return asked.Value.value, asked.Err
-	})
+	value, ran, err := f.share(ctx, p, r.req, f.asker(t, r, ask, &asked))
 	if ran { // else it may be under way still, for others
 		out = asked
 	}
@@ -68,6 +65,20 @@ func (f *flight[Q, T]) ahead(ctx context.Context, t *routing.Try, ask func(conte
 	}
 	out.Value = landed[T]{value: value, route: r.route, strict: r.strict, warnings: l.warnings}
 	return out, true
+}
+
+// asker asks a target with its retries, hedges and limits, within the time of the
+// call. It notes what became of it.
+func (f *flight[Q, T]) asker(t *routing.Try, r *readied[Q], ask func(context.Context) routing.Outcome[landed[T]], asked *routing.Outcome[landed[T]]) asker[Q, T] {
+	return func(ctx context.Context, p *place, req Q) (T, error) {
+		carried := *r
+		carried.req, carried.ctx, carried.deadline = req, ctx, p.deadline
+		t.Carry = &carried
+		walk, cancel := by(ctx, p.deadline)
+		defer cancel()
+		*asked = ask(walk)
+		return asked.Value.value, asked.Err
+	}
 }
 
 // ready makes a target ready as try does.
@@ -93,6 +104,12 @@ func (f *flight[Q, T]) ready(ctx context.Context, l *leaf) (*readied[Q], *Settin
 func (f *flight[Q, T]) detached(ctx context.Context, t *routing.Try, r *readied[Q]) (landed[T], error) {
 	at := *r.route
 	to := &at.target
+	if f.stream {
+		ctx = r.ctx
+	}
+	if !r.deadline.IsZero() { // some of it went on what was tried before
+		to.Timeouts.Total = least(to.Timeouts.Total, max(time.Until(r.deadline), 1))
+	}
 	t.Attempt.Provider, t.Attempt.Slug, t.Attempt.Model = to.Provider, to.Slug, to.Model
 	ctx, note := served.Within(ctx)
 	value, err := f.ask(ctx, &at, r.req, t)

@@ -76,7 +76,7 @@ func replayed(whole *providers.ChatCompletion) opened {
 // chunk, and goes on to the end.
 func stream(ctx context.Context, p *place, f *inflight.Flight[flightKey, *result], req *providers.ChatCompletionRequest, fresh bool, ask asker[*providers.ChatCompletionRequest, opened]) (*result, error) {
 	res := &result{status: p.missed(), log: new(chunkLog)}
-	if p.found(ctx, res, fresh) {
+	if p.foundInTime(ctx, res, fresh) {
 		if whole, kept, err := chatKind.decode(res.body); err == nil {
 			whole.Meta.Warnings = kept.Warnings
 			res.info.Saved = kept.Took
@@ -89,6 +89,9 @@ func stream(ctx context.Context, p *place, f *inflight.Flight[flightKey, *result
 		p.cache.count.Corrupt.Add(1)
 		p.cache.forget(ctx, res.from.Key)
 		res = &result{status: p.missed(), log: res.log, meaning: res.meaning}
+	}
+	if err := p.shrink(); err != nil {
+		return nil, err
 	}
 	begin := time.Now()
 	o, err := ask(ctx, p, req)

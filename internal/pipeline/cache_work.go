@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"sync"
 	"sync/atomic"
@@ -206,32 +205,6 @@ func outlive[Q, T any](p *place, k *kind[Q, T], req Q) Q {
 	return own
 }
 
-// maxJoins bounds how often a call joins others whose own time ends.
-const maxJoins = 2
-
-// until notes when the time of a call without a plan is over.
-func (p *place) until(at *route) {
-	if total := at.target.Timeouts.Total; total > 0 {
-		p.deadline = time.Now().Add(total)
-	}
-}
-
-// bounded returns a context that ends with the time of the call, for one who waits
-// for work that has the limits of another call.
-func (p *place) bounded(ctx context.Context, leads bool) (context.Context, context.CancelFunc) {
-	if leads || p.deadline.IsZero() {
-		return ctx, func() {}
-	}
-	return context.WithDeadline(ctx, p.deadline)
-}
-
-// isAnothers reports whether an error is about the time or the leaving of the call
-// that led, or about its code.
-func isAnothers(err error) bool {
-	return errors.Is(err, providers.ErrTimeout) || errors.Is(err, providers.ErrCanceled) ||
-		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
-
 // why asks a rule.
 func why[V any](rule func(*answers.Rules, V) string, rules *answers.Rules, v V) string {
 	if rule == nil {
@@ -291,11 +264,6 @@ func age(e *cache.Entry) time.Duration { return max(time.Since(e.Created), 0) }
 // join joins the flight of the key, or begins one: alone for a refresh, which must
 // not get what was asked for before it, and for calls that share with nobody.
 func (p *place) join(ctx context.Context, epoch uint64, again int, work func(fresh bool) inflight.Work[flightKey, *result]) (*inflight.Flight[flightKey, *result], bool) {
-	if again > 0 && !p.deadline.IsZero() { // some of its time is over
-		own := *p.at
-		own.target.Timeouts.Total = least(own.target.Timeouts.Total, max(time.Until(p.deadline), 1))
-		p.at = &own
-	}
 	key := flightKey{p.key, p.stream, p.begun}
 	if p.refresh || again == maxJoins || !either(p.call.Coalesce, p.client.Coalesce, true) {
 		return p.cache.flights.Alone(ctx, key, work(false)), true
@@ -307,13 +275,17 @@ func (p *place) join(ctx context.Context, epoch uint64, again int, work func(fre
 // else from the model.
 func work[Q, T any](ctx context.Context, p *place, k *kind[Q, T], req Q, fresh bool, ask asker[Q, T]) (*result, error) {
 	res := &result{status: p.missed()}
-	if p.found(ctx, res, fresh) {
+	if p.foundInTime(ctx, res, fresh) {
 		if _, _, err := k.decode(res.body); err == nil {
 			return res, nil
 		}
 		p.cache.count.Corrupt.Add(1)
 		p.cache.forget(ctx, res.from.Key)
 		res = &result{status: p.missed(), meaning: res.meaning, unlock: res.unlock}
+	}
+	if err := p.shrink(); err != nil {
+		res.release()
+		return nil, err
 	}
 	begin := time.Now()
 	out, err := ask(ctx, p, req)
