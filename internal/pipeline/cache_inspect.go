@@ -7,7 +7,6 @@ import (
 	"github.com/b650d4bf/gateway/cache"
 	"github.com/b650d4bf/gateway/internal/alike"
 	"github.com/b650d4bf/gateway/internal/answers"
-	"github.com/b650d4bf/gateway/internal/routing"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -70,11 +69,8 @@ func (e *Engine) CacheInspect(ctx context.Context, client, call *Settings, req *
 		}
 	}
 	if plan != nil {
-		op := chatRequest(req, func(ctx context.Context, _ *route, _ *providers.ChatCompletionRequest, _ *routing.Try) (*CacheInspection, error) {
-			look(ctx, nil, nil)
-			return out, nil
-		})
-		op.free = true
+		op := chatRequest[*CacheInspection](req, nil)
+		op.free, op.looks = true, true
 		op.share = func(ctx context.Context, p *place, req *providers.ChatCompletionRequest, _ asker[*providers.ChatCompletionRequest, *CacheInspection]) (*CacheInspection, bool, error) {
 			look(ctx, p, req)
 			return out, false, nil

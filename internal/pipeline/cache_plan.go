@@ -29,17 +29,18 @@ func (f *flight[Q, T]) ahead(ctx context.Context, t *routing.Try, ask func(conte
 	var out routing.Outcome[landed[T]]
 	l, _ := t.Leaf.Value.(*leaf) // every leaf has one
 	set := cacheOf(f.client, f.call, l.settings.Cache)
-	if set == nil {
+	if set == nil && !f.looks {
 		f.engine.placeOf(nil, f.rec, f.client, f.call, nil, nil, false)
 		return out, false
 	}
 	r, own, err := f.ready(ctx, l)
 	if err != nil {
-		return out, false // it is the try's to tell
+		out.Err = err
+		return out, f.looks // else it is the try's to tell
 	}
 	p := f.engine.placeOf(new(place), f.rec, f.client, own, set, r.route, r.strict)
-	if p == nil {
-		return out, false
+	if p == nil || f.looks {
+		return f.looked(ctx, p, r)
 	}
 	if f.before != nil {
 		if r.req, err = f.before(ctx, t, r.req); err != nil {
@@ -65,6 +66,15 @@ func (f *flight[Q, T]) ahead(ctx context.Context, t *routing.Try, ask func(conte
 	}
 	out.Value = landed[T]{value: value, route: r.route, strict: r.strict, warnings: l.warnings}
 	return out, true
+}
+
+// looked answers a request that only looks, and lets others be asked.
+func (f *flight[Q, T]) looked(ctx context.Context, p *place, r *readied[Q]) (out routing.Outcome[landed[T]], ok bool) {
+	if f.looks {
+		out.Value = landed[T]{route: r.route, strict: r.strict}
+		out.Value.value, _, out.Err = f.share(ctx, p, r.req, nil)
+	}
+	return out, f.looks
 }
 
 // asker asks a target with its retries, hedges and limits, within the time of the

@@ -22,6 +22,7 @@ type request[Q, T any] struct {
 	model  string
 	stream bool
 	free   bool                            // it uses no tokens
+	looks  bool                            // no target is asked, and nothing changes: share answers for each
 	encode func(Q) ([]byte, error)         // the request, as JSON
 	decode func([]byte) (Q, string, error) // the changed request and its model
 	rename func(req Q, model string) Q     // the request for another model
@@ -30,7 +31,8 @@ type request[Q, T any] struct {
 	before func(ctx context.Context, t *routing.Try, req Q) (Q, error)
 	after  func(ctx context.Context, t *routing.Try, req Q, out T) (T, error)
 	// share answers from the cache, or asks; nil for an operation without one. It
-	// reports whether it asked.
+	// reports whether it asked. The place is nil for a target without a cache, which
+	// only a request that looks comes with.
 	share func(ctx context.Context, p *place, req Q, ask asker[Q, T]) (T, bool, error)
 }
 
@@ -64,7 +66,7 @@ func planned[Q, T any](ctx context.Context, e *Engine, rec *recorder, client, ca
 		total: timeouts(client.Timeouts, call.Timeouts).Total,
 	}
 	f.view = view{metadata: rec.record.Metadata, header: call.Incoming, source: f}
-	f.walk = routing.Call{View: &f.view, Stream: op.stream}
+	f.walk = routing.Call{View: &f.view, Stream: op.stream, Looks: op.looks}
 	if p.counts && !op.free {
 		f.walk.Tokens = f.view.tokens()
 	}
@@ -75,7 +77,7 @@ func planned[Q, T any](ctx context.Context, e *Engine, rec *recorder, client, ca
 	}
 	rec.planned = true
 	var ahead routing.Ahead[landed[T]]
-	if op.share != nil && (p.caches || call.Cache != nil || client.Cache != nil) {
+	if op.share != nil && (op.looks || p.caches || call.Cache != nil || client.Cache != nil) {
 		ahead = f.ahead
 	}
 	out, err := routing.RunAhead(ctx, e.router, p.tree, &f.walk, &rec.record.Meta.Attempts, ahead, f.try)

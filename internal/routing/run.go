@@ -32,7 +32,9 @@ func RunAhead[T any](
 	try func(context.Context, *Try) (T, error),
 ) (T, error) {
 	w := walk[T]{ctx: ctx, router: r, call: call, trail: trail, ahead: ahead, try: try}
-	r.budget.call()
+	if !call.Looks {
+		r.budget.call()
+	}
 	err := w.node(&tree.root, false)
 	if errors.Is(err, errCooling) {
 		err = w.node(&tree.root, true)

@@ -15,6 +15,9 @@ type Call struct {
 	Tokens int64
 	// Stream says that the answer is a stream, which is never hedged.
 	Stream bool
+	// Looks says that the call only wants to know where it would go: an [Ahead]
+	// answers for each leaf, none is asked, and nothing changes.
+	Looks bool
 
 	// FellBack and Balanced are set by [Run]: the way of the call led through a
 	// fallback, or a load balancer, of several targets.
