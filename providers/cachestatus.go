@@ -44,7 +44,9 @@ type CacheInfo struct {
 	// Similarity is the cosine similarity of a semantic hit, above 0 and at most 1.
 	Similarity float64
 	// Shared says that another call, which asked for the same at the same time, had
-	// the answer made, or failed to. No request was sent for this one.
+	// the answer made, or failed to. No request was sent for this one. It is set too
+	// for a call that began a request and left others to wait for it, one of which has
+	// that request in its record.
 	Shared bool
 	// Semantic says why the request was not compared by meaning although the mode asks
 	// for that; empty when it was.

@@ -33,6 +33,7 @@ type Flight[K comparable, V any] struct {
 	refs   int  // guarded by group.mu
 	shared bool // in the group; guarded by group.mu
 	begun  bool // ready is closed; guarded by group.mu
+	due    bool // who owed for the work has left; guarded by group.mu
 
 	settling sync.Once
 }
@@ -199,6 +200,11 @@ func (f *Flight[K, V]) Settle(keep func()) {
 func (f *Flight[K, V]) Leave() {
 	f.group.mu.Lock()
 	defer f.group.mu.Unlock()
+	f.leave()
+}
+
+// leave leaves. The caller holds the group's lock.
+func (f *Flight[K, V]) leave() {
 	if f.refs--; f.refs == 0 {
 		f.remove()
 		f.cancel()

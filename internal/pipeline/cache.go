@@ -247,7 +247,12 @@ type place struct {
 	deadline     time.Time // of the call, the stream included; zero for none
 	// parts explains the key, and chat is the request if it is one for a chat.
 	parts func() []cache.Part
-	chat  *providers.ChatCompletionRequest
+	// outcome and trail are those of the request that was made here, and owed is the
+	// outcome of one that another call began and this one owes for. carried are
+	// attempts of such ones that failed, and were not the last.
+	outcome, owed  any
+	trail, carried []providers.Attempt
+	chat           *providers.ChatCompletionRequest
 }
 
 // placeOf returns where the answer is kept, or nil when the cache is not used, and

@@ -55,8 +55,13 @@ func (f *flight[Q, T]) ahead(ctx context.Context, t *routing.Try, ask func(conte
 	}
 	var asked routing.Outcome[landed[T]]
 	value, ran, err := f.share(ctx, p, r.req, f.asker(t, r, ask, &asked))
-	if ran { // else it may be under way still, for others
+	if o, ok := p.owed.(*routing.Outcome[landed[T]]); ok { // which another call began
+		out = *o
+	} else if ran { // else it may be under way still, for others
 		out = asked
+	}
+	if len(p.carried) > 0 {
+		out.Trail = slices.Concat(p.carried, out.Trail)
 	}
 	if out.Err = err; err == nil && f.after != nil {
 		if value, err = f.after(ctx, t, r.req, value); err != nil {
@@ -87,6 +92,7 @@ func (f *flight[Q, T]) asker(t *routing.Try, r *readied[Q], ask func(context.Con
 		walk, cancel := by(ctx, p.deadline)
 		defer cancel()
 		*asked = ask(walk)
+		p.outcome, p.trail = asked, asked.Trail
 		return asked.Value.value, asked.Err
 	}
 }

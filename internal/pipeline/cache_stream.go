@@ -40,30 +40,39 @@ func streamed(ctx context.Context, p *place, req *providers.ChatCompletionReques
 			}
 		})
 		wait, cancel := p.bounded(ctx, leads)
-		res, err := f.Wait(wait)
-		if err != nil {
-			left, over := !f.Ended(), wait.Err() != nil
-			cancel()
+		g := p.wait(wait, f, leads)
+		if g.err == nil {
+			return p.reads(wait, cancel, f, &g, leads)
+		}
+		over := wait.Err() != nil
+		if cancel(); !g.left {
 			f.Leave()
-			if !leads && again < maxJoins && !over && isAnothers(err) {
-				continue
-			}
-			if !leads {
-				p.status(p.missed(), &providers.CacheInfo{Shared: true})
-			}
-			return out, leads && !left, err
 		}
-		p.told(res, leads, res.info.Saved)
-		p.rec.waiting = &pending{place: p, flight: f, result: res}
-		reader := &logReader{ctx: wait, log: res.log, large: &res.large, flight: f, left: make(chan struct{}), cancel: cancel}
-		if out.first, err = reader.Recv(); err != nil {
-			p.rec.drop()
-			_ = reader.Close()
-			return opened{}, leads, err
+		if !leads && again < maxJoins && !over && isAnothers(g.err) {
+			p.carry(&g)
+			continue
 		}
-		out.reader = reader
-		return out, leads, nil
+		p.failed(&g, leads)
+		return out, leads && g.owes, g.err
 	}
+}
+
+// reads returns a stream that has begun, for the call to read.
+func (p *place) reads(ctx context.Context, cancel context.CancelFunc, f *sharedWork, g *got, leads bool) (out opened, ran bool, err error) {
+	res := g.res
+	if p.told(res, g.owes, res.info.Saved); g.owes && !leads {
+		p.owe(res)
+	}
+	p.rec.waiting = &pending{place: p, flight: f, result: res}
+	reader := &logReader{ctx: ctx, log: res.log, large: &res.large, left: make(chan struct{}), cancel: cancel}
+	reader.share = &share{flight: f, res: res, reader: reader, owed: g.owes}
+	if out.first, err = reader.Recv(); err != nil {
+		p.rec.drop()
+		_ = reader.Close()
+		return opened{}, leads, err
+	}
+	p.rec.share, out.reader = reader.share, reader
+	return out, leads, nil
 }
 
 // replayed is a whole answer as a stream.
@@ -95,8 +104,8 @@ func stream(ctx context.Context, p *place, f *inflight.Flight[flightKey, *result
 	}
 	begin := time.Now()
 	o, err := ask(ctx, p, req)
-	if err != nil {
-		return nil, err
+	if res.came(p); err != nil {
+		return res, err
 	}
 	defer func() { _ = o.reader.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = o.reader.Close() }) // nobody is left
@@ -164,7 +173,8 @@ type logReader struct {
 	ctx    context.Context //nolint:containedctx // it is the caller's, who reads
 	log    *chunkLog
 	large  *atomic.Bool // what one reader alone has read need not be held
-	flight *inflight.Flight[flightKey, *result]
+	share  *share
+	over   atomic.Bool // the stream has ended, and not the call's time alone
 	next   int
 	left   chan struct{}
 	cancel context.CancelFunc
@@ -175,9 +185,15 @@ type logReader struct {
 func (r *logReader) Recv() (*providers.ChatCompletionChunk, error) {
 	c, err := r.log.At(r.ctx, r.next, r.left)
 	if err != nil {
+		select {
+		case <-r.left:
+			r.over.Store(isEnd(err))
+		default:
+			r.over.Store(isEnd(err) || r.ctx.Err() == nil)
+		}
 		return nil, err
 	}
-	if r.large.Load() && r.flight.Alone() {
+	if r.large.Load() && r.share.flight.Alone() {
 		r.log.Forget(r.next)
 	}
 	r.next++
@@ -189,7 +205,7 @@ func (r *logReader) Close() error {
 	r.once.Do(func() {
 		close(r.left)
 		r.cancel()
-		r.flight.Leave()
+		r.share.leave()
 	})
 	return nil
 }

@@ -66,6 +66,10 @@ type result struct {
 	// entry of a semantic hit, which gets the key of this request too.
 	meaning *meaning
 	from    *cache.Entry
+	// outcome is what became of the request in a plan, and trail what it added to the
+	// trail, for the call that owes for it.
+	outcome any
+	trail   []providers.Attempt
 	// unlock gives the lock back that other processes wait for; nil for none.
 	unlock   func()
 	released sync.Once
@@ -154,7 +158,7 @@ func through[Q, T any](ctx context.Context, p *place, k *kind[Q, T], req Q, ask 
 		if err != nil {
 			return out, true, err
 		}
-		return claimed(p, k, nil, res, true)
+		return claimed(p, k, nil, &got{res: res, owes: true}, true)
 	}
 	for again := 0; ; again++ {
 		f, leads := p.join(ctx, epoch, again, func(fresh bool) inflight.Work[flightKey, *result] {
@@ -163,32 +167,35 @@ func through[Q, T any](ctx context.Context, p *place, k *kind[Q, T], req Q, ask 
 			}
 		})
 		wait, cancel := p.bounded(ctx, leads)
-		res, err := f.Wait(wait)
+		g := p.wait(wait, f, leads)
 		over := wait.Err() != nil
-		if cancel(); err != nil {
-			left := !f.Ended()
-			f.Leave()
-			if !leads && again < maxJoins && !over && isAnothers(err) {
-				continue // the time of the one who led was over, and not this call's
-			}
-			if !leads { // the request was another call's, and so is its place in a trail
-				p.status(p.missed(), &providers.CacheInfo{Shared: true})
-			}
-			return out, leads && !left, err
+		if cancel(); g.err == nil {
+			return claimed(p, k, f, &g, leads)
 		}
-		return claimed(p, k, f, res, leads)
+		if !g.left {
+			f.Leave()
+		}
+		if !leads && again < maxJoins && !over && isAnothers(g.err) {
+			p.carry(&g)
+			continue // the time of the one who led was over, and not this call's
+		}
+		p.failed(&g, leads)
+		return out, leads && g.owes, g.err
 	}
 }
 
 // claimed returns the answer of a result, which waits for the end of the call.
-func claimed[Q, T any](p *place, k *kind[Q, T], f *inflight.Flight[flightKey, *result], res *result, leads bool) (T, bool, error) {
+func claimed[Q, T any](p *place, k *kind[Q, T], f *sharedWork, g *got, leads bool) (T, bool, error) {
+	res := g.res
 	p.rec.waiting = &pending{place: p, flight: f, result: res, leave: f != nil}
 	out, took, err := claim(k, res)
 	if err != nil {
 		p.rec.drop()
 		return out, leads, err
 	}
-	p.told(res, leads, took)
+	if p.told(res, g.owes, took); g.owes && !leads {
+		p.owe(res)
+	}
 	return out, leads, nil
 }
 
@@ -289,13 +296,12 @@ func work[Q, T any](ctx context.Context, p *place, k *kind[Q, T], req Q, fresh b
 	}
 	begin := time.Now()
 	out, err := ask(ctx, p, req)
-	if err != nil {
-		res.release()
-		return nil, err
+	if err == nil {
+		err = ready(p, k, res, out, time.Since(begin))
 	}
-	if err := ready(p, k, res, out, time.Since(begin)); err != nil {
+	if res.came(p); err != nil {
 		res.release()
-		return nil, err
+		return res, err
 	}
 	if res.value = out; ctx.Err() != nil { // nobody is left
 		res.release()
@@ -360,12 +366,12 @@ func (res *result) hit(e *cache.Entry, status providers.CacheStatus) {
 }
 
 // told notes what part the cache had in the result of a flight.
-func (p *place) told(res *result, leads bool, took time.Duration) {
+func (p *place) told(res *result, owes bool, took time.Duration) {
 	info := res.info
 	if res.status.IsHit() {
 		info.Saved = took
 	}
-	info.Shared = !leads && !res.status.IsHit()
+	info.Shared = !owes && !res.status.IsHit()
 	p.status(res.status, &info)
 	switch {
 	case info.Shared:

@@ -113,6 +113,7 @@ func (e *Engine) ChatStream(ctx context.Context, client, call *Settings, req *pr
 	s, err := e.chatStream(ctx, rec, client, call, req)
 	if err != nil {
 		rec.drop()
+		rec.ended()
 		err = rec.fail(err)
 		rec.end()
 		return nil, err
@@ -359,6 +360,7 @@ func (s *Stream) end(err error) error {
 	if s.err != nil {
 		return s.err
 	}
+	s.rec.ended()
 	if s.err = io.EOF; !isEnd(err) {
 		s.err = s.rec.fail(err)
 	}

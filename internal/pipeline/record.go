@@ -30,6 +30,8 @@ type recorder struct {
 	alone     bool         // nothing else has the recorder
 	spot      place        // of a call without a plan
 	waiting   *pending     // what the cache may keep of it
+	share     *share       // of a stream that several read
+	carried   int          // attempts of requests that were not the last
 	guards    *guardLog    // nil when there are none
 	silent    bool         // the call said debug=false
 	content   *content     // nil when nobody wants to see it
@@ -294,10 +296,10 @@ func (r *recorder) fail(err error) error {
 	switch m := &r.record.Meta; {
 	case r.planned && !r.begun, r.spared: // the trail says it
 	case e.Code == providers.ErrGuardDenied: // the target did well
-	case len(m.Attempts) > 0 && e.Code != providers.ErrCanceled: // broken on the way
+	case len(m.Attempts) > r.carried && e.Code != providers.ErrCanceled: // broken on the way
 		m.Attempts = slices.Clone(m.Attempts) // the first chunk shares them
 		m.Attempts[len(m.Attempts)-1].Code = e.Code
-	case len(m.Attempts) == 0 && e.Provider != "":
+	case len(m.Attempts) == r.carried && e.Provider != "":
 		r.attempt(e)
 	}
 	if m := &r.record.Meta; m.Retry > 0 {
