@@ -190,8 +190,12 @@ const (
 	breakFor   = 15 * time.Second
 )
 
-// closed reports whether it may be asked.
-func (b *breaker) closed() bool { return time.Now().UnixNano() >= b.until.Load() }
+// closed reports whether it may be asked. A time further off than it is ever opened
+// for is that of a clock which was set back since.
+func (b *breaker) closed() bool {
+	left := b.until.Load() - time.Now().UnixNano()
+	return left <= 0 || left > int64(breakFor)
+}
 
 func (b *breaker) tell(ok bool) {
 	if ok {

@@ -171,9 +171,11 @@ func (e *Engine) either(ctx context.Context, client *Settings, stream bool) erro
 		return err
 	}
 	s, err := e.ChatStream(ctx, client, new(Settings), req)
-	if err == nil {
-		_, err = s.Collect()
+	if err != nil {
+		return err
 	}
+	defer func() { _ = s.Close() }() // should a guard panic
+	_, err = s.Collect()
 	return err
 }
 

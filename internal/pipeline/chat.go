@@ -13,6 +13,12 @@ import (
 // Chat runs one chat completion: record(resolve(translate)), then strict.
 func (e *Engine) Chat(ctx context.Context, client, call *Settings, req *providers.ChatCompletionRequest) (*providers.ChatCompletion, error) {
 	rec := e.recorder(client, call, opChat, req.Model, metadataOf(req))
+	given := false
+	defer func() {
+		if !given { // else the recorder may be another call's by now
+			rec.drop()
+		}
+	}()
 	rec.asksChat(call, req)
 	if ctx = rec.start(ctx); rec.shows() {
 		rec.request(req.AppendJSON(nil))
@@ -35,6 +41,7 @@ func (e *Engine) Chat(ctx context.Context, client, call *Settings, req *provider
 	if rec.strict {
 		projectCompletion(out)
 	}
+	given = true
 	e.free(rec)
 	return out, nil
 }

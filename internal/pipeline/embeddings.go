@@ -13,6 +13,7 @@ import (
 // strict.
 func (e *Engine) Embeddings(ctx context.Context, client, call *Settings, req *providers.EmbeddingRequest) (*providers.EmbeddingResponse, error) {
 	rec := newRecorder(client, call, opEmbeddings, req.Model, userMetadata(req.User))
+	defer rec.drop() // what a panic has left
 	rec.asksVectors(req)
 	if ctx = rec.start(ctx); rec.shows() {
 		rec.request(req.MarshalJSON())

@@ -57,6 +57,7 @@ func (e *Engine) Native(ctx context.Context, client, call *Settings, req *provid
 		kept = &nativeKind
 	}
 	rec := newRecorder(client, call, nativeOperation(req.Method), req.Model, nil)
+	defer rec.drop() // what a panic has left
 	ctx = rec.startNative(ctx, req)
 	out, err := asked(ctx, e, rec, client, call, &service[*providers.NativeRequest, *providers.NativeAnswer]{
 		operation: nativeOperation(req.Method), what: "answer", req: req, model: req.Model,

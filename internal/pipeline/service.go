@@ -34,6 +34,7 @@ type service[Q, T any] struct {
 // The caller projects the answer when strict says so.
 func serve[Q, T any](ctx context.Context, e *Engine, client, call *Settings, s *service[Q, T]) (out T, strict bool, err error) {
 	rec := newRecorder(client, call, s.operation, s.model, userMetadata(s.user))
+	defer rec.drop() // what a panic has left
 	if s.asks != nil && rec.observed() {
 		rec.record.Parameters = s.asks(s.req)
 	}
