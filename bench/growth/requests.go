@@ -3,6 +3,7 @@ package growth
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 
 	"github.com/b650d4bf/gateway"
@@ -92,14 +93,16 @@ func historySeries() Series {
 	}
 }
 
-// callLine measures calls of each size. The function makes what yields requests
-// of a size, which may stop the clock while it makes one.
+// callLine measures calls of each size, on one processor: a call that moves to another
+// finds no pooled buffer there, and how often that happens is chance. The function makes
+// what yields requests of a size, which may stop the clock while it makes one.
 func callLine(ctx context.Context, r *Run, l *Line, model string, sizes []int, requests func(n int) func(*clock) *gateway.ChatCompletionRequest) error {
 	c, err := newCaller(model)
 	if err != nil {
 		return err
 	}
 	defer c.client.Close()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, n := range sizes {
 		next := requests(n)
 		paid, err := r.measure(func(k *clock) error { return c.ask(ctx, next(k)) })
