@@ -30,10 +30,9 @@ func (s *Store) join(cmds rueidis.Commands, e *cache.Entry) rueidis.Commands {
 		return cmds
 	}
 	b, key := s.client.B(), s.namespaceKey(e.Namespace)
-	cmds = append(cmds,
+	return append(cmds, s.outliving(key, e,
 		b.Zadd().Key(key).ScoreMember().ScoreMember(float64(e.Expires.UnixMilli()), string(e.Key[:])).Build(),
-		b.Zremrangebyscore().Key(key).Min("-inf").Max(strconv.FormatInt(time.Now().UnixMilli(), 10)).Build())
-	return s.outlive(cmds, key, e)
+		b.Zremrangebyscore().Key(key).Min("-inf").Max(strconv.FormatInt(time.Now().UnixMilli(), 10)).Build())...)
 }
 
 // outliveScript lets a key live at least until a time.
@@ -41,9 +40,13 @@ const outliveScript = `local left = redis.call('PTTL', KEYS[1])
 if left < tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 return 0`
 
-// outlive appends what keeps an index for as long as the entry.
-func (s *Store) outlive(cmds rueidis.Commands, key string, e *cache.Entry) rueidis.Commands {
-	return append(cmds, s.eval(outliveScript, key, strconv.FormatInt(max(time.Until(e.Expires).Milliseconds(), 1), 10)))
+// outliving returns the commands that add an entry to an index, between two that keep
+// the index for as long as the entry. The first is for an index whose other entries
+// are about to expire, which would take the new one along before the second runs; the
+// second is for a new index.
+func (s *Store) outliving(key string, e *cache.Entry, add ...rueidis.Completed) rueidis.Commands {
+	life := strconv.FormatInt(max(time.Until(e.Expires).Milliseconds(), 1), 10)
+	return append(append(rueidis.Commands{s.eval(outliveScript, key, life)}, add...), s.eval(outliveScript, key, life))
 }
 
 // leave takes deleted entries out of the indexes. What fails here is found later.

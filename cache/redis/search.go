@@ -128,7 +128,7 @@ func (s *Store) addTo(ctx context.Context, sets bool, key string, e *cache.Entry
 			b.Hset().Key(key).FieldValue().FieldValue(member, rueidis.BinaryString(value)).Build(),
 			s.eval(tidyHashScript, key, now, strconv.Itoa(s.scanLimit), member))
 	}
-	for _, r := range s.client.DoMulti(ctx, s.outlive(cmds, key, e)...) {
+	for _, r := range s.client.DoMulti(ctx, s.outliving(key, e, cmds...)...) {
 		if err := r.Error(); err != nil && !rueidis.IsRedisNil(err) {
 			return err
 		}
