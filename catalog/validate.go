@@ -3,7 +3,6 @@ package catalog
 import (
 	"encoding/json"
 	"maps"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -93,7 +92,7 @@ func (p *problems) baseURL(path, raw string) {
 		p.add(path, "must not hold a user name or password: use the credential members")
 	case strings.ContainsAny(raw, "?#"):
 		p.add(path, "must not have a query or a fragment")
-	case u.Scheme == "http" && !isLoopback(u.Hostname()):
+	case u.Scheme == "http" && !place.IsLoopback(u.Hostname()):
 		p.add(path, "plain http would send credentials in the clear: use https (http is for loopback hosts)")
 	case u.Scheme != "http" && u.Scheme != "https":
 		p.add(path, "must begin with https://")
@@ -176,16 +175,6 @@ func (p *problems) serviceAccount(path, key string) {
 // made reports whether s has 1 to maxName bytes, all of them in chars.
 func made(s, chars string) bool {
 	return s != "" && len(s) <= maxName && strings.TrimLeft(s, chars) == ""
-}
-
-// isLoopback reports whether host names this machine.
-func isLoopback(host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }
 
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -90,7 +89,7 @@ func checkHost(s string) string {
 		return "must not hold a user name or password: credentials live in a catalog entry"
 	case strings.ContainsAny(s, "?#"):
 		return "must not have a query or a fragment"
-	case u.Scheme == "http" && !isLoopback(u.Hostname()):
+	case u.Scheme == "http" && !place.IsLoopback(u.Hostname()):
 		return "plain http would send credentials in the clear: use https (http is for loopback hosts)"
 	case u.Scheme != "http" && u.Scheme != "https":
 		return "must begin with https://"
@@ -215,16 +214,6 @@ func elsewhere(name string) string {
 // made reports whether s has 1 to maxName bytes, all of them in chars.
 func made(s, chars string) bool {
 	return s != "" && len(s) <= maxName && strings.TrimLeft(s, chars) == ""
-}
-
-// isLoopback reports whether host names this machine.
-func isLoopback(host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }
 
 func notVisible(r rune) bool { return r <= ' ' || r >= 0x7f }

@@ -1,9 +1,12 @@
-// Package place judges the names that say where a call goes: regions, projects and
-// domains. They become part of hosts, paths and headers, so nothing passes that could
+// Package place judges the names that say where a call goes: regions, projects,
+// domains and hosts. They become part of hosts, paths and headers, so nothing passes that could
 // mean more there than a name.
 package place
 
-import "strings"
+import (
+	"net"
+	"strings"
+)
 
 // The most bytes of a label and of a domain, see
 // https://www.rfc-editor.org/rfc/rfc1035#section-2.3.4
@@ -34,6 +37,16 @@ func IsDomain(s string) bool {
 		}
 	}
 	return true
+}
+
+// IsLoopback reports whether host names this machine.
+func IsLoopback(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
 }
 
 // isLabel reports whether s can be one label of a host name, in lower case.

@@ -33,6 +33,17 @@ func TestNames(t *testing.T) {
 	}
 }
 
+func TestLoopback(t *testing.T) {
+	for host, want := range map[string]bool{
+		"localhost": true, "LOCALHOST.": true, "a.localhost": true, "127.0.0.1": true, "127.9.9.9": true, "::1": true,
+		"": false, "notlocalhost": false, "localhost.example.com": false, "128.0.0.1": false, "0.0.0.0": false, "127.1": false,
+	} {
+		if got := place.IsLoopback(host); got != want {
+			t.Errorf("IsLoopback(%q) is %v", host, got)
+		}
+	}
+}
+
 func TestNothingIsAllocated(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { place.IsProject("example.com:my-project") }); n != 0 {
 		t.Errorf("%v allocations", n)
