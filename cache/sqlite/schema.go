@@ -13,20 +13,20 @@ import (
 //go:embed schema.sql
 var schema string
 
-// schemaVersion is that of schema.sql and of the entries in it.
+// schemaVersion is that of schema.sql, with which files have to agree word for word,
+// and of the entries in it.
 const schemaVersion = 1
 
 // setUp gives a file the schema. One of another version is emptied.
 func setUp(ctx context.Context, tx *sql.Tx) error {
-	version, tables := 0, 0
+	version := 0
 	if err := tx.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); err != nil {
 		return err
 	}
-	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name IN ('entries', 'totals', 'changes', 'locks', 'entries_in', 'entries_out')`).Scan(&tables); err != nil {
-		return err
-	}
-	const own = 6
-	if version == schemaVersion && tables == own {
+	if version == schemaVersion {
+		if own, err := dbfile.HasSchema(ctx, tx, schema); err != nil || !own {
+			return errors.Join(dbfile.ErrDamaged, err)
+		}
 		// A damaged header may make a file one that cannot be written.
 		res, err := tx.ExecContext(ctx, `UPDATE totals SET entries = entries`)
 		if err != nil {

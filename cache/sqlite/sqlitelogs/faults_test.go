@@ -2,7 +2,9 @@ package sqlitelogs_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"database/sql"
 	"encoding/binary"
 	"fmt"
 	"io/fs"
@@ -123,7 +125,7 @@ func TestProcessesThatAreKilled(t *testing.T) {
 
 func TestTwoProcessesAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "calls.db")
-	s := open(t, path)
+	s := open(t, path, sqlitelogs.WithTimeout(20*time.Second))
 	cmd, said := child(t, path)
 	for i := range 40 {
 		must(t, s.Write(t.Context(), batch("b-own"+strconv.Itoa(i))))
@@ -131,6 +133,13 @@ func TestTwoProcessesAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	first := fmt.Sprintf("b%d.0-0", cmd.Process.Pid)
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if _, err := s.Get(t.Context(), first); err == nil {
+			break
+		}
+	}
+	time.Sleep(50 * time.Millisecond) // for the word that it was written
 	must(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	lines := <-said
@@ -240,6 +249,39 @@ func TestFilesWithChangedBytes(t *testing.T) {
 	// this SQLite does not know.
 	if damaged == 0 || refused == 0 || refused > 20 {
 		t.Errorf("%d were damaged and %d refused", damaged, refused)
+	}
+}
+
+// TestSchemaWithAChangedWord changes words of the schema's text in the file, which
+// leaves a database in which SQLite finds nothing wrong.
+func TestSchemaWithAChangedWord(t *testing.T) {
+	data := filled(t)
+	for good, bad := range map[string]string{
+		"cache_write_tokens REAL": "cache_wrote_tokens REAL", "UNIQUE (id, at)": "UNIQUE (at, id)",
+		"SET records = records + 1": "SET records = records + 7", "WHERE seq = old.seq": "WHERE seq < old.seq",
+	} {
+		if !bytes.Contains(data, []byte(good)) {
+			t.Fatalf("the schema has no %q", good)
+		}
+		path := filepath.Join(t.TempDir(), "calls.db")
+		must(t, os.WriteFile(path, bytes.Replace(data, []byte(good), []byte(bad), 1), 0o600))
+		if st, opened := usable(t, path, bad); !opened || st.Damaged != 1 {
+			t.Errorf("%s: opened: %t, %d were damaged", bad, opened, st.Damaged)
+		}
+	}
+}
+
+// TestIndexOfAnother is one that whoever keeps the file has added.
+func TestIndexOfAnother(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "calls.db")
+	must(t, os.WriteFile(path, filled(t), 0o600))
+	db, err := sql.Open("sqlite", path)
+	must(t, err)
+	_, err = db.ExecContext(t.Context(), `CREATE INDEX theirs ON records (slug)`)
+	must(t, err)
+	must(t, db.Close())
+	if st, opened := usable(t, path, "an index more"); !opened || st.Damaged != 0 {
+		t.Errorf("opened: %t, %d were damaged", opened, st.Damaged)
 	}
 }
 

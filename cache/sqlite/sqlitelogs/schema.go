@@ -16,7 +16,7 @@ import (
 var schema string
 
 const (
-	// schemaVersion is that of schema.sql.
+	// schemaVersion is that of schema.sql: files have to agree with it word for word.
 	schemaVersion = 1
 	// application is in the header of the files, so that those of others are left
 	// alone, see https://sqlite.org/pragma.html#pragma_application_id.
@@ -42,12 +42,11 @@ func setUp(ctx context.Context, tx *sql.Tx) error {
 	case version > schemaVersion:
 		return fmt.Errorf("the file is of version %d, and this package knows %d", version, schemaVersion)
 	}
-	own := 0
-	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name IN ('records', 'contents', 'feedback', 'totals', 'records_in', 'records_out')`).Scan(&own); err != nil {
+	own, err := dbfile.HasSchema(ctx, tx, schema)
+	if err != nil {
 		return err
 	}
-	const all = 6
-	if own != all || version != schemaVersion {
+	if !own || version != schemaVersion {
 		return dbfile.ErrDamaged
 	}
 	// A damaged header may make a file one that cannot be written.

@@ -182,7 +182,8 @@ func changed(err error) bool {
 // missing reports whether the file lacks a table or a column that a statement names.
 // Statements are right, and the tables were there when it was opened.
 func missing(err error) bool {
-	return ResultCode(err) == sqlite3.SQLITE_ERROR && strings.Contains(err.Error(), "no such ")
+	return ResultCode(err) == sqlite3.SQLITE_ERROR &&
+		(strings.Contains(err.Error(), "no such ") || strings.Contains(err.Error(), "has no column "))
 }
 
 // Kind says how the files of one kind of store are treated.
