@@ -81,13 +81,13 @@ type Request struct {
 func (c *Client) Do(ctx context.Context, q *Request) (*Response, error) {
 	served.Tell(ctx, q.URL)
 	call := newCall(ctx, q)
-	req := call.request(q)
+	req := call.request(q, c.owned != nil)
 	res, err := c.rt.RoundTrip(req)
 	for range maxStale {
 		if !call.isStale(err) {
 			break
 		}
-		req.Body, _ = call.reopen()
+		req.Body, _ = req.GetBody()
 		res, err = c.rt.RoundTrip(req)
 	}
 	if err != nil {
@@ -110,8 +110,8 @@ func (q *Request) wantsRest(res *http.Response) bool {
 }
 
 // request builds the *http.Request by hand: the URL is parsed already and the
-// header is ours.
-func (c *call) request(q *Request) *http.Request {
+// header is ours. Transports of others may follow no traces.
+func (c *call) request(q *Request, traces bool) *http.Request {
 	proto := http.Request{
 		Method: http.MethodPost, URL: q.URL, Host: q.URL.Host, Header: q.Header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -120,12 +120,17 @@ func (c *call) request(q *Request) *http.Request {
 		proto.Method = q.Method
 	}
 	ctx := c.ctx
-	if body := q.Body.Bytes(); len(body) > 0 {
-		proto.ContentLength = int64(len(body))
+	proto.ContentLength = int64(len(q.Body.Bytes()))
+	switch {
+	case proto.ContentLength == 0:
+		ctx = c.traced()
+	case traces:
+		ctx = c.traced()
+		proto.Body = c.plain()
+		proto.GetBody = c.plainAgain
+	default:
 		proto.Body = c.reader.open()
 		proto.GetBody = c.reopen
-	} else {
-		ctx = c.traced()
 	}
 	if q.Stream {
 		q.Header["Accept-Encoding"] = identity
