@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -361,6 +362,20 @@ func TestATableThatNamesOtherColumnsIsDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "answers.db")
 	must(t, os.WriteFile(path, bytes.Replace(data, []byte(good), []byte(bad), 1), 0o600))
 	if got := usable(t, path, "a letter of a trigger"); got.Corrupt != 1 {
+		t.Errorf("%d were counted, want 1", got.Corrupt)
+	}
+}
+
+// TestACounterAtItsEndIsDamage has one of which SQLite says that the disk is full.
+func TestACounterAtItsEndIsDamage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "answers.db")
+	must(t, os.WriteFile(path, filled(t), 0o600))
+	db, err := sql.Open("sqlite", path)
+	must(t, err)
+	_, err = db.ExecContext(t.Context(), `UPDATE sqlite_sequence SET seq = 9223372036854775807`)
+	must(t, err)
+	must(t, db.Close())
+	if got := usable(t, path, "a counter at its end"); got.Corrupt != 1 {
 		t.Errorf("%d were counted, want 1", got.Corrupt)
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// HasSchema reports whether all that a schema creates is in a file, word for word.
+// HasSchema reports whether all that a schema creates is in a file, word for word, and
+// can be added to. The schema has tables with AUTOINCREMENT.
 // Each of its statements that begin a line with CREATE ends in a semicolon. What
 // others have added, an index of their own for one, is no matter.
 //
@@ -29,5 +30,12 @@ func HasSchema(ctx context.Context, tx *sql.Tx, schema string) (bool, error) {
 			own++
 		}
 	}
-	return own == strings.Count("\n"+schema, "\nCREATE "), rows.Err()
+	if err := rows.Err(); err != nil || own != strings.Count("\n"+schema, "\nCREATE ") {
+		return false, err
+	}
+	// Where a counter of rows is at its end SQLite says that the disk is full.
+	// https://sqlite.org/autoinc.html
+	ended := 0
+	err = tx.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_sequence WHERE typeof(seq) <> 'integer' OR seq >= 1 << 62`).Scan(&ended)
+	return ended == 0, err
 }
