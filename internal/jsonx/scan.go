@@ -11,18 +11,22 @@ const (
 	highBits = 0x8080808080808080
 )
 
+// stops marks which of eight bytes of text are a quote, a backslash or a control byte:
+// the lowest mark is the highest bit of the first of them.
+func stops(w uint64) uint64 {
+	// With the second bit flipped, control bytes and the quote are just those below
+	// '!'. A borrow can mark a byte above a true hit by mistake, never one below.
+	low, slash := w^(lowBits*2), w^(lowBits*'\\')
+	return ((low-lowBits*'!')&^low | (slash-lowBits)&^slash) & highBits
+}
+
 // scanPlain returns the index of the first quote, backslash or control byte at
 // or after i, or len(data), and whether bytes beyond ASCII may lie before it.
 func scanPlain(data []byte, i int) (end int, wide bool) {
 	var seen uint64
 	for ; i+8 <= len(data); i += 8 {
-		w := binary.LittleEndian.Uint64(data[i:])
-		// With the second bit flipped, control bytes and the quote are just those
-		// below '!'. A borrow can mark a byte above a true hit by mistake, never
-		// one below, so the lowest mark is exact.
-		low, slash := w^(lowBits*2), w^(lowBits*'\\')
-		hits := ((low-lowBits*'!')&^low | (slash-lowBits)&^slash) & highBits
-		if hits != 0 {
+		w := binary.LittleEndian.Uint64(data[i : i+8])
+		if hits := stops(w); hits != 0 {
 			n := bits.TrailingZeros64(hits) &^ 7
 			seen |= w & (1<<n - 1)
 			return i + n>>3, seen&highBits != 0

@@ -1,6 +1,7 @@
 package jsonx
 
 import (
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -87,13 +88,16 @@ func (r *Reader) unescaped(dst []byte) ([]byte, bool) {
 // the index after the closing quote or the offset of what is wrong.
 func unescape(dst, data []byte, i int) ([]byte, int, fault) {
 	for {
-		end, wide := scanPlain(data, i)
-		if part := data[i:end]; wide && !utf8.Valid(part) {
-			dst = appendRepaired(dst, part)
-		} else {
-			dst = append(dst, part...)
+		before, first := len(dst), i
+		var wide bool
+		dst, i, wide = appendUnquoted(dst, data, i)
+		if part := data[first:i]; wide && !utf8.Valid(part) {
+			dst = appendRepaired(dst[:before], part) // kept there for as long
+			end := len(dst)
+			dst, _, _ = appendUnquoted(dst, dst[before:], 0)
+			dst = slices.Delete(dst, before, end)
 		}
-		switch i = end; {
+		switch {
 		case i >= len(data):
 			return dst, i, faultEnd
 		case data[i] == '"':
@@ -101,36 +105,13 @@ func unescape(dst, data []byte, i int) ([]byte, int, fault) {
 		case data[i] != '\\':
 			return dst, i, faultControl
 		}
-		n, f := escapeLen(data[i:])
-		if f != faultNone {
+		if n, f := escapeLen(data[i:]); f != faultNone {
 			return dst, i + n, f
 		}
-		if n == 2 {
-			dst = append(dst, unescapeByte(data[i+1]))
-		} else {
-			var c rune
-			c, n = unescapeRune(data[i:])
-			dst = utf8.AppendRune(dst, c)
-		}
+		c, n := unescapeRune(data[i:])
+		dst = utf8.AppendRune(dst, c)
 		i += n
 	}
-}
-
-// unescapeByte returns the character a valid two-byte escape stands for.
-func unescapeByte(c byte) byte {
-	switch c {
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
-	}
-	return c
 }
 
 // unescapeRune resolves the \u escape at the start of b, with its second half

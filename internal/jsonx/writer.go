@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 )
 
 var (
@@ -142,46 +141,6 @@ func (w *Writer) separated() []byte {
 		}
 	}
 	return w.buf
-}
-
-// maxEscaped is how many bytes a byte of text can take at most.
-const maxEscaped = len(`\u0000`)
-
-// appendQuoted appends s as a JSON string.
-func appendQuoted(dst, s []byte) []byte {
-	dst = append(slices.Grow(dst, len(s)+2), '"')
-	for i := 0; ; i++ {
-		end, wide := scanPlain(s, i)
-		if part := s[i:end]; wide && !utf8.Valid(part) {
-			dst = appendRepaired(dst, part)
-		} else {
-			dst = append(dst, part...)
-		}
-		if end == len(s) {
-			return append(dst, '"')
-		}
-		dst = appendEscaped(dst, s[end])
-		i = end
-	}
-}
-
-func appendEscaped(dst []byte, c byte) []byte {
-	const hex = "0123456789abcdef"
-	switch c {
-	case '"', '\\':
-		return append(dst, '\\', c)
-	case '\b':
-		return append(dst, '\\', 'b')
-	case '\f':
-		return append(dst, '\\', 'f')
-	case '\n':
-		return append(dst, '\\', 'n')
-	case '\r':
-		return append(dst, '\\', 'r')
-	case '\t':
-		return append(dst, '\\', 't')
-	}
-	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 }
 
 // appendFloat formats like encoding/json, which follows ECMAScript: exponents
