@@ -61,6 +61,7 @@ type claudeDecoder struct {
 	created int64
 
 	ev      anthropic.Event
+	texts   jsonx.Texts // of a stream
 	usage   anthropic.Usage
 	known   bool // something of an answer was seen
 	started bool // the role was given out
@@ -100,6 +101,9 @@ func (d *claudeDecoder) push(e sse.Event) ([]*providers.ChatCompletionChunk, err
 		return nil, nil
 	}
 	r := jsonx.NewReader(e.Data)
+	if !d.whole {
+		r.Pack(&d.texts)
+	}
 	switch r.Kind() {
 	case jsonx.Object:
 	case jsonx.Array: // the platform's error in a list

@@ -81,7 +81,8 @@ type geminiDecoder struct {
 	created int64
 
 	res     gemini.Response
-	known   bool // something of an answer was seen
+	texts   jsonx.Texts // of a stream
+	known   bool        // something of an answer was seen
 	usage   gemini.Usage
 	block   gemini.Feedback // of a prompt that was refused beside or behind an answer
 	choices []geminiChoice
@@ -139,6 +140,9 @@ func (d *geminiDecoder) push(e sse.Event) ([]*providers.ChatCompletionChunk, err
 		return nil, nil
 	}
 	r := jsonx.NewReader(e.Data)
+	if !d.whole {
+		r.Pack(&d.texts)
+	}
 	switch r.Kind() {
 	case jsonx.Array: // a stream without event framing, or an error in a list
 		for r.Array(); r.NextElem(); {

@@ -39,7 +39,8 @@ type openDecoder struct {
 	dated     bool // the answer has its own date
 
 	res     openai.Response
-	known   bool // something of an answer was seen
+	texts   jsonx.Texts // of a stream
+	known   bool        // something of an answer was seen
 	usage   *providers.Usage
 	extra   providers.Extra // to come with the last chunk
 	choices []openChoice
@@ -74,6 +75,9 @@ func (d *openDecoder) push(e sse.Event) ([]*providers.ChatCompletionChunk, error
 		}
 	}
 	r := jsonx.NewReader(e.Data)
+	if !d.whole {
+		r.Pack(&d.texts)
+	}
 	switch r.Kind() {
 	case jsonx.Object:
 		d.res.Decode(&r)

@@ -80,6 +80,7 @@ type Reader struct {
 	key     []byte
 	keyBuf  []byte // unescaped keys
 	scratch []byte // unescaped values handed out by Bytes
+	texts   *Texts // nil when each string is for itself
 	err     *Error
 }
 
@@ -88,8 +89,11 @@ func NewReader(data []byte) Reader { return Reader{data: data, valueAt: -1} }
 
 // Reset starts over with data and keeps the internal buffers.
 func (r *Reader) Reset(data []byte) {
-	*r = Reader{data: data, valueAt: -1, keyBuf: r.keyBuf, scratch: r.scratch}
+	*r = Reader{data: data, valueAt: -1, keyBuf: r.keyBuf, scratch: r.scratch, texts: r.texts}
 }
+
+// Pack has String and Intern put short strings into t.
+func (r *Reader) Pack(t *Texts) { r.texts = t }
 
 // Kind tells the kind of the next value without reading it. A byte that starts
 // no value is recorded as an error.

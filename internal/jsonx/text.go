@@ -16,7 +16,7 @@ func (r *Reader) String() string {
 		return ""
 	}
 	if b, ok := r.plain(); ok {
-		return string(b)
+		return r.texts.string(b)
 	}
 	buf := GetBuffer()
 	defer buf.Free()
@@ -25,7 +25,7 @@ func (r *Reader) String() string {
 		return ""
 	}
 	buf.B = b
-	return string(b)
+	return r.texts.string(b)
 }
 
 // Bytes reads a string like String without allocating. The result aliases the
@@ -54,7 +54,7 @@ func (r *Reader) Intern(prev string) string {
 	if string(b) == prev {
 		return prev
 	}
-	return string(b)
+	return r.texts.string(b)
 }
 
 // plain reads the string that is next if its bytes stand for themselves, and
