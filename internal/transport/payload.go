@@ -115,10 +115,14 @@ func (c *call) reopen() (io.ReadCloser, error) {
 	return fresh.open(), nil
 }
 
-// traced is the context of a request of which a trace of net/http tells when it is
-// under way and when it is written. That is so for one without a body, which has no
-// reader to tell it, and for a plain body.
+// traced is the context of a request without a body, which has no reader that could
+// tell when it is under way: it is from the moment its header is written.
 func (c *call) traced() context.Context {
+	return httptrace.WithClientTrace(c.ctx, &httptrace.ClientTrace{WroteHeaders: c.begun})
+}
+
+// followed is the context of a request with a plain body.
+func (c *call) followed() context.Context {
 	return httptrace.WithClientTrace(c.ctx, &httptrace.ClientTrace{WroteHeaders: c.begun, WroteRequest: c.written})
 }
 

@@ -80,6 +80,24 @@ func TestASentBodyGoesBackToThePool(t *testing.T) {
 	})
 }
 
+// TestAnEmptyBodyIsGivenUpOnce sends one twice, as after a token that was refused.
+func TestAnEmptyBodyIsGivenUpOnce(t *testing.T) {
+	protocols(t, func(http.ResponseWriter, *http.Request) {}, func(t *testing.T, c *Client, u *url.URL) {
+		p := held("")
+		for range 2 {
+			p.Retain()
+			res, err := c.Do(t.Context(), &Request{URL: u, Header: http.Header{}, Body: p})
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Drain()
+		}
+		if n := p.refs.Load(); n != 1 {
+			t.Errorf("%d shares are left, want the caller's", n)
+		}
+	})
+}
+
 // TestABodyIsKeptForOneWhoStillSendsIt answers before the request was read, and reads
 // it when the call has ended. What is sent then must not be what another call wrote.
 func TestABodyIsKeptForOneWhoStillSendsIt(t *testing.T) {

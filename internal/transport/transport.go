@@ -125,7 +125,7 @@ func (c *call) request(q *Request, traces bool) *http.Request {
 	case proto.ContentLength == 0:
 		ctx = c.traced()
 	case traces:
-		ctx = c.traced()
+		ctx = c.followed()
 		proto.Body = c.plain()
 		proto.GetBody = c.plainAgain
 	default:
