@@ -153,7 +153,8 @@ type Cooldown struct {
 }
 
 // Hedge sends a request a second time while the first has no answer. Both may be
-// charged.
+// charged. A target with guards makes no second request, and says so in a warning:
+// each would be judged, and a slow guard would be taken for a slow model.
 type Hedge struct {
 	// After is how long the first is waited for, in whole milliseconds, up to 10
 	// minutes.

@@ -90,7 +90,7 @@ func behaviourTable() []member[Settings] {
 		}, func(s *Settings) **Cooldown { return &s.Cooldown }, cooldownTable(), nil),
 		object(Member{
 			Name: "hedge", Of: "hedge", Inherited: inheritsOwn, Default: "no second request",
-			Does: "A second request while the first has no answer. Both may be charged.",
+			Does: "A second request while the first has no answer. Both may be charged. A target with guards makes none, since they would judge each.",
 		}, func(s *Settings) **Hedge { return &s.Hedge }, hedgeTable(), nil),
 		list(Member{
 			Name: "guards", Of: "guard", Inherited: inheritsUnion, Default: "none",

@@ -18,6 +18,7 @@ type readied[Q any] struct {
 	req    Q
 	route  *route
 	strict bool
+	blame  blame
 	// ctx and deadline are those of the tries of a stream, and of all.
 	ctx      context.Context //nolint:containedctx // a stream goes on after its target was found
 	deadline time.Time       // zero for none
@@ -107,7 +108,7 @@ func (f *flight[Q, T]) ready(ctx context.Context, l *leaf) (*readied[Q], *Settin
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &readied[Q]{leaf: l, req: req, route: new(route), strict: strict(f.client, &own)}
+	r := &readied[Q]{leaf: l, req: req, route: new(route), strict: strict(f.client, &own), blame: f.blame(l, model)}
 	if err := f.engine.resolve(ctx, f.client, &own, model, r.route); err != nil {
 		return nil, nil, err
 	}
@@ -118,6 +119,7 @@ func (f *flight[Q, T]) ready(ctx context.Context, l *leaf) (*readied[Q], *Settin
 // detached asks a target that was made ready. Several callers may wait for it, so
 // that it looks at nothing that is one call's.
 func (f *flight[Q, T]) detached(ctx context.Context, t *routing.Try, r *readied[Q]) (landed[T], error) {
+	r.blame.tell(t)
 	at := *r.route
 	to := &at.target
 	if f.stream {

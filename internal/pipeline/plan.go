@@ -103,8 +103,15 @@ func (p *Plan) leaf(t *config.Target, s config.Settings) *routing.Node {
 	if c := s.Cooldown; c != nil {
 		n.Cooldown = routing.Cooldown{Failures: c.Failures, Duration: c.Duration}
 	}
-	if h := s.Hedge; h != nil {
-		n.Hedge = routing.Hedge{After: h.After}
+	switch {
+	case s.Hedge == nil:
+	case len(s.Guards) > 0: // each request would be judged, and slow guards hedged
+		l.warnings = []providers.Warning{{
+			Code: providers.WarnConflict, Param: "config.hedge",
+			Message: "a target with guards makes no second request: take hedge or the guards out of it",
+		}}
+	default:
+		n.Hedge = routing.Hedge{After: s.Hedge.After}
 	}
 	if m := s.Limits; m != nil {
 		p.counts = p.counts || m.TokensPerMinute > 0

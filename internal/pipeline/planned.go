@@ -114,6 +114,7 @@ func (f *flight[Q, T]) try(ctx context.Context, t *routing.Try) (landed[T], erro
 	if err := f.engine.resolve(ctx, f.client, &own, model, out.route); err != nil {
 		return out, err
 	}
+	f.blame(l, model).tell(t)
 	to := &out.route.target
 	to.Labels = labels(f.client, &own, f.rec.record.Metadata)
 	t.Attempt.Provider, t.Attempt.Slug, t.Attempt.Model = to.Provider, to.Slug, to.Model

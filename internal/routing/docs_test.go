@@ -24,7 +24,9 @@ The members of a config have [a page of their own](configs.md).
 ## After a failure
 
 The first row that fits says what happens. *Retried* is for a target with ` + "`retry`" + `, *next target* for one below a fallback. *Failure of the target* is what
-` + "`cb_config`" + ` counts.
+` + "`cb_config`" + ` counts. What a caller does to a request of its own is not the
+target's fault: a time-out within a limit of time that the call has shortened does not count, and neither does
+anything that becomes of a call with a provider, a region, a project or a base URL of its own, or with another slug in its model.
 
 `
 

@@ -51,6 +51,14 @@ func (t *Try) Keep() *Lease {
 	return t.lease
 }
 
+// Apart says that the try goes elsewhere than its leaf does for others, so that
+// neither its answer nor its failure says anything of the leaf.
+func (t *Try) Apart() { t.lease.apart() }
+
+// Hurried says that the try has less time than its leaf gives others, so that a
+// time-out says nothing of the leaf.
+func (t *Try) Hurried() { t.lease.hurry() }
+
 // Lease is a place within a leaf's limits, and what the leaf's health is to
 // learn. A nil Lease is that of a leaf with neither.
 type Lease struct {
@@ -58,6 +66,7 @@ type Lease struct {
 
 	mu        sync.Mutex // guards the rest
 	admission admission
+	hurried   bool
 	done      bool
 }
 
@@ -92,10 +101,33 @@ func (l *Lease) end(err error) bool {
 	l.done = true
 	if err == nil {
 		l.admission.succeeded()
-	} else {
-		l.admission.failed(known(err))
+		return true
 	}
+	e := known(err)
+	if l.hurried && e.Code == providers.ErrTimeout && e.StatusCode == 0 {
+		e = interrupted()
+	}
+	l.admission.failed(e)
 	return true
+}
+
+func (l *Lease) apart() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.admission.givenUp()
+	l.admission.health = nil
+}
+
+func (l *Lease) hurry() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hurried = true
 }
 
 // correction is what makes the estimate true.
