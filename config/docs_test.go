@@ -49,6 +49,9 @@ const pageParams = `
 
 ` + "`default_params`" + ` fill in members of the top level that the request lacks; a null counts as given. Then ` + "`drop_params`" + ` take members out, then
 ` + "`override_params`" + ` put members in place of the request's. Nothing is merged within a member, and what isn't named keeps its bytes and its place.
+` + "`max_tokens`" + ` and ` + "`max_completion_tokens`" + ` are names of one setting, and so are ` + "`thinking`, `reasoning_effort`" + ` and ` + "`thinking_config`" + `. An override takes the other names
+of its setting out of the request, unless it names them too; a default is left out where the request says the same by another name; and of a setting that
+an inner node names, other names of outer nodes don't count. ` + "`drop_params`" + ` take out the very names that they say.
 ` + "`stream`" + ` can't be named: the caller decides the form of the answer.
 
 ## Queries

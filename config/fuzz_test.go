@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -114,6 +115,8 @@ func FuzzApply(f *testing.F) {
 	f.Add(`{"a":1, "b":{"c":2}}`, `{"d":1}`, "b.c", `{"a":{"x":1}}`)
 	f.Add(` { "\u0061" : [1] } `, `{"b":{"c":1}}`, "b", `{"c":2}`)
 	f.Add(`{"a":1,"a":2}`, `{"a":5}`, "a", `{}`)
+	f.Add(`{"max_tokens":1,"thinking":{"type":"enabled"}}`, `{"max_completion_tokens":2}`, "max_tokens", `{"reasoning_effort":"none"}`)
+	f.Add(`{"thinkingConfig":{}}`, `{"max_completion_tokens":2,"thinking":{}}`, "thinking.type", `{"max_tokens":3}`)
 	f.Fuzz(func(t *testing.T, request, defaults, drop, overrides string) {
 		var want, fill, over map[string]any
 		for _, s := range []string{request, defaults, drop, overrides} {
@@ -132,12 +135,15 @@ func FuzzApply(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		asked := maps.Clone(want)
+		delete(asked, drop) // of a path too, since no name of a setting has a dot
 		for name, v := range fill {
-			if _, has := want[name]; !has {
+			if _, has := want[name]; !has && !namesAnother(asked, name) {
 				want[name] = v
 			}
 		}
 		remove(want, strings.Split(drop, "."))
+		maps.DeleteFunc(want, func(name string, _ any) bool { return namesAnother(over, name) })
 		maps.Copy(want, over)
 		var result map[string]any
 		if !object(string(got), &result) {
@@ -147,6 +153,19 @@ func FuzzApply(f *testing.F) {
 			t.Errorf("%s (-want +got):\n%s", got, diff)
 		}
 	})
+}
+
+// namesAnother reports whether an object has another name of a member's setting.
+func namesAnother(in map[string]any, name string) bool {
+	other := map[string][]string{
+		"max_tokens":            {"max_completion_tokens"},
+		"max_completion_tokens": {"max_tokens"},
+		"thinking":              {"reasoning_effort", "thinking_config", "thinkingConfig"},
+		"reasoning_effort":      {"thinking", "thinking_config", "thinkingConfig"},
+		"thinking_config":       {"thinking", "reasoning_effort", "thinkingConfig"},
+		"thinkingConfig":        {"thinking", "reasoning_effort", "thinking_config"},
+	}
+	return slices.ContainsFunc(other[name], func(o string) bool { _, has := in[o]; return has })
 }
 
 // object decodes a JSON object.

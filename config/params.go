@@ -19,9 +19,39 @@ import (
 // its place, and new members follow the request's own. Of a member that the
 // request repeats, an override replaces all.
 //
+// Some settings of the top level have several names, such as max_tokens and
+// max_completion_tokens. An override takes the other names of its setting out,
+// unless it names them too, and a default is left out where the request says the
+// same by another name. DropParams take out the very name that they say, and a
+// name that they take out stands in no default's way.
+//
 // The request is not changed. It is returned itself when there is nothing to do.
 func Apply(request []byte, s *Settings) ([]byte, error) {
 	return edit(request, &edits{s.DefaultParams, s.DropParams, s.OverrideParams})
+}
+
+// synonyms lists the names that one setting has among the members of a chat
+// request. Models read one of them where several are given, so that a limit in a
+// config would be lost beside another name in the request.
+//
+// Sources: https://platform.openai.com/docs/api-reference/chat/create for the
+// length, docs/gemini.md and docs/claude.md for thinking.
+var synonyms = [][]string{
+	{"max_tokens", "max_completion_tokens"},                               // the second wins everywhere
+	{"thinking", "reasoning_effort", "thinking_config", "thinkingConfig"}, // the first one wins
+}
+
+// alike reports whether two different names are of one setting.
+func alike(a, b string) bool {
+	if a == b {
+		return false
+	}
+	for _, names := range synonyms {
+		if slices.Contains(names, a) {
+			return slices.Contains(names, b)
+		}
+	}
+	return false
 }
 
 // edits are what happens to an object, in this order.
@@ -57,15 +87,16 @@ func edit(obj []byte, e *edits) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("config: override_params: %w", err)
 	}
-	added := slices.DeleteFunc(defaults, func(d part) bool {
-		return slices.ContainsFunc(parts, func(p part) bool { return p.key == d.key })
-	})
 	changed := false
 	for i := range parts {
 		changed = parts[i].drop(e.drops) || changed
 	}
+	added := slices.DeleteFunc(defaults, func(d part) bool { return d.saidBy(parts) })
 	for i := range added {
 		added[i].drop(e.drops)
+	}
+	for _, list := range [][]part{parts, added} {
+		changed = withdraw(list, overrides) || changed
 	}
 	added = slices.DeleteFunc(added, func(a part) bool { return a.gone })
 	for _, o := range overrides {
@@ -129,6 +160,28 @@ func (p *part) drop(paths []string) bool {
 	}
 	p.value = less
 	return true
+}
+
+// saidBy reports whether the request says what the default p would.
+func (p *part) saidBy(request []part) bool {
+	return slices.ContainsFunc(request, func(r part) bool {
+		return r.key == p.key || !r.gone && alike(r.key, p.key)
+	})
+}
+
+// withdraw takes out the parts whose setting is overridden by another name alone, and
+// reports whether there are any.
+func withdraw(parts, overrides []part) bool {
+	found := false
+	for i := range parts {
+		p := &parts[i]
+		same := func(o part) bool { return o.key == p.key }
+		other := func(o part) bool { return alike(o.key, p.key) }
+		if !p.gone && slices.ContainsFunc(overrides, other) && !slices.ContainsFunc(overrides, same) {
+			p.gone, found = true, true
+		}
+	}
+	return found
 }
 
 // place puts p in the place of the parts of its name and reports whether there

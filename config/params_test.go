@@ -58,6 +58,21 @@ func TestApply(t *testing.T) {
 		{"an override of a repeated member", `{"a":1,"b":2,"a":3}`, "", nil, `{"a":4}`, `{"a":4,"b":2}`},
 		{"names by their meaning", `{"\u0061":1,"b":2}`, `{"a":5}`, []string{"b"}, `{"a":3}`, `{"\u0061":3}`},
 		{"an override by an escaped name", `{"a":1}`, "", nil, `{"\u0061":3,"\u0062":4}`, `{"a":3,"\u0062":4}`},
+		{"an override of a setting's other name", `{"max_completion_tokens":5000,"n":1}`, "", nil, `{"max_tokens":100}`, `{"n":1,"max_tokens":100}`},
+		{"an override of the word for thinking", `{"thinking":{"type":"enabled","budget_tokens":8000}}`, "", nil, `{"reasoning_effort":"none"}`, `{"reasoning_effort":"none"}`},
+		{"an override of the platform's name for thinking", `{"reasoning_effort":"high","thinking":{"type":"enabled"}}`, "", nil, `{"thinking_config":{"thinkingBudget":0}}`, `{"thinking_config":{"thinkingBudget":0}}`},
+		{"overrides of both names", `{"max_completion_tokens":5000}`, "", nil, `{"max_tokens":100,"max_completion_tokens":200}`, `{"max_completion_tokens":200,"max_tokens":100}`},
+		{"an override of one of two names", `{"max_tokens":1,"max_completion_tokens":2}`, "", nil, `{"max_tokens":3}`, `{"max_tokens":3}`},
+		{"an override by null of the other name", `{"max_completion_tokens":2}`, "", nil, `{"max_tokens":null}`, `{"max_tokens":null}`},
+		{"an override of a default of the other name", `{"n":1}`, `{"max_completion_tokens":5000}`, nil, `{"max_tokens":100}`, `{"n":1,"max_tokens":100}`},
+		{"an override by an escaped other name", `{"max\u005fcompletion_tokens":2}`, "", nil, `{"max\u005ftokens":3}`, `{"max\u005ftokens":3}`},
+		{"a default of a setting's other name", `{"max_tokens":5000}`, `{"max_completion_tokens":100}`, nil, "", `{"max_tokens":5000}`},
+		{"a default for thinking beside its word", `{"reasoning_effort":"none"}`, `{"thinking":{"type":"enabled"},"n":1}`, nil, "", `{"reasoning_effort":"none","n":1}`},
+		{"a default for a null of the other name", `{"max_tokens":null}`, `{"max_completion_tokens":100}`, nil, "", `{"max_tokens":null}`},
+		{"defaults of both names", `{"n":1}`, `{"max_tokens":1,"max_completion_tokens":2}`, nil, "", `{"n":1,"max_tokens":1,"max_completion_tokens":2}`},
+		{"a default in place of a dropped name", `{"max_tokens":5000}`, `{"max_completion_tokens":100}`, []string{"max_tokens"}, "", `{"max_completion_tokens":100}`},
+		{"a drop leaves the other name", `{"max_tokens":1,"max_completion_tokens":2}`, "", []string{"max_tokens"}, "", `{"max_completion_tokens":2}`},
+		{"two names are one at the top level alone", `{"labels":{"max_tokens":"1"}}`, "", nil, `{"max_completion_tokens":2}`, `{"labels":{"max_tokens":"1"},"max_completion_tokens":2}`},
 		{"white space around", " \n{\"a\":1}\n ", "", nil, `{"b":2}`, " \n{\"a\":1,\"b\":2}\n "},
 		{"settings that are empty objects", request, `{}`, []string{}, ` { } `, request},
 	} {
@@ -163,6 +178,25 @@ func TestSettingsUnderOthers(t *testing.T) {
 	}
 	if diff := cmp.Diff(full("c", &no, 2), child); diff != "" {
 		t.Errorf("the child was changed (-want +got):\n%s", diff)
+	}
+}
+
+func TestNamesOfOneSettingUnderOthers(t *testing.T) {
+	for _, tt := range []struct{ name, parent, child, want string }{
+		{"the other name", `{"max_tokens":5000,"n":1}`, `{"max_completion_tokens":100}`, `{"n":1,"max_completion_tokens":100}`},
+		{"the only member's other name", `{"thinking":{"type":"enabled"}}`, `{"reasoning_effort":"none"}`, `{"reasoning_effort":"none"}`},
+		{"one of both names", `{"max_tokens":1,"max_completion_tokens":2}`, `{"max_tokens":3}`, `{"max_tokens":3}`},
+		{"both names", `{"max_tokens":1}`, `{"max_completion_tokens":2,"max_tokens":3}`, `{"max_tokens":3,"max_completion_tokens":2}`},
+		{"another setting", `{"max_tokens":1}`, `{"reasoning_effort":"low"}`, `{"max_tokens":1,"reasoning_effort":"low"}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			of := func(params string) config.Settings {
+				return config.Settings{DefaultParams: json.RawMessage(params), OverrideParams: json.RawMessage(params)}
+			}
+			if diff := cmp.Diff(of(tt.want), of(tt.child).Under(of(tt.parent))); diff != "" {
+				t.Errorf("params (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

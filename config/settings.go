@@ -185,8 +185,9 @@ func (g GuardRef) Denies() bool { return g.Mode != GuardObserve }
 // Under returns the settings of a node below a parent with the given effective
 // settings. Of most settings the node's own one replaces the parent's as a
 // whole. DefaultParams and OverrideParams are merged by top-level member, the
-// node's winning; DropParams are put together; so are Guards, where the mode that
-// the node gives wins. The result shares memory with both.
+// node's winning over those of the same setting, see [Apply]; DropParams are put
+// together; so are Guards, where the mode that the node gives wins. The result
+// shares memory with both.
 func (s Settings) Under(parent Settings) Settings {
 	s.Provider = either(s.Provider, parent.Provider)
 	s.Region = either(s.Region, parent.Region)
