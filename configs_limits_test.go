@@ -28,6 +28,13 @@ func TestConfigLimits(t *testing.T) {
 	long := call{edit: func(r *gateway.ChatCompletionRequest) {
 		r.Messages[0] = gateway.UserMessage(strings.Repeat("word ", 1000))
 	}}
+	const mega = 2_400_000
+	photo := call{edit: func(r *gateway.ChatCompletionRequest) {
+		r.Messages[0] = gateway.UserMessage([]gateway.ContentPart{gateway.MediaPart("image/png", []byte("\x89PNG\r\n\x1a\n"+strings.Repeat("x", mega*3/4)))})
+	}}
+	novel := call{edit: func(r *gateway.ChatCompletionRequest) {
+		r.Messages[0] = gateway.UserMessage(strings.Repeat("word ", mega/5))
+	}}
 	runScenarios(t, []scenario{
 		{name: "the third request of a minute is refused", config: to(first, limits(`"requests_per_minute":2`)), calls: count(3, second1, call{}),
 			asked: "first@0s first@1s", saw: `hello@0s; - ok
@@ -71,6 +78,10 @@ hello@1s; [0] skipped limit; [1] ok`},
 		{name: "a retry counts", config: again(first, 3, limits(`"requests_per_minute":2`)), script: script(first, repeat(fails(500), 4)...),
 			asked: "first@0s first@0s", saw: "!rate_limit_exceeded@0s; - 500; -#1 500; -#2 skipped limit"},
 		{name: "too many tokens for any minute", config: fallback(to(first, limits(`"tokens_per_minute":100`)), to(second)), calls: []call{long}, script: script(second, text("two")),
+			asked: "second@0s", saw: "two@0s; [0] skipped limit; [1] ok"},
+		{name: "an image is not weighed as text", config: fallback(to(first, limits(`"tokens_per_minute":500000`)), to(second)), calls: []call{photo}, script: script(first, text("one")),
+			asked: "first@0s", saw: "one@0s; [0] ok"},
+		{name: "text as long as that image is", config: fallback(to(first, limits(`"tokens_per_minute":500000`)), to(second)), calls: []call{novel}, script: script(second, text("two")),
 			asked: "second@0s", saw: "two@0s; [0] skipped limit; [1] ok"},
 		{name: "tokens of the last minute", config: fallback(to(first, limits(`"tokens_per_minute":1500`)), to(second)), script: scripts(script(first, text("one")), script(second, text("two"))),
 			calls: []call{long, later(long, 1)},

@@ -132,6 +132,9 @@ type Backoff struct {
 }
 
 // Limits bound the use of a target by this process. What is zero has no limit.
+// The tokens are those that answers tell. Until then a request counts with one for
+// four bytes of its JSON, and each image, video, audio or file that is sent along
+// with 258.
 type Limits struct {
 	RequestsPerMinute int
 	TokensPerMinute   int

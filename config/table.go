@@ -158,7 +158,8 @@ func limitsTable() []member[Limits] {
 			Name: "requests_per_minute", Min: 1, Max: maxCount, Default: "no limit", Does: "Requests begun within a minute.",
 		}, func(l *Limits) *int { return &l.RequestsPerMinute }),
 		whole(Member{
-			Name: "tokens_per_minute", Min: 1, Max: maxCount, Default: "no limit", Does: "Tokens used within a minute.",
+			Name: "tokens_per_minute", Min: 1, Max: maxCount, Default: "no limit",
+			Does: "Tokens used within a minute. Until the answer tells, a request counts with one for four bytes of its JSON, and each image or other media that is sent along with 258.",
 		}, func(l *Limits) *int { return &l.TokensPerMinute }),
 		whole(Member{
 			Name: "concurrency", Min: 1, Max: maxCount, Default: "no limit", Does: "Requests under way at once.",

@@ -12,6 +12,7 @@ import (
 	"github.com/b650d4bf/gateway/config"
 	"github.com/b650d4bf/gateway/internal/routing"
 	"github.com/b650d4bf/gateway/internal/served"
+	"github.com/b650d4bf/gateway/internal/weigh"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -329,18 +330,13 @@ func (v *view) json() ([]byte, error) {
 	return v.data, v.err
 }
 
-// bytesPerToken is what a limit on tokens reckons with before the answer tells.
-//
-// Source: https://ai.google.dev/gemini-api/docs/tokens
-const bytesPerToken = 4
-
 // tokens is about what the call will use.
 func (v *view) tokens() int64 {
 	data, err := v.json()
 	if err != nil {
 		return 0
 	}
-	return int64(len(data)/bytesPerToken) + 1
+	return weigh.Tokens(data)
 }
 
 // asked notes the target of the last request, which failed.
