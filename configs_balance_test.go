@@ -142,6 +142,13 @@ func TestConfigConditions(t *testing.T) {
 			asked: "first@0s", saw: "hello@0s; cold ok"},
 		{name: "the model", config: pick(`{"params.model":"` + first + `"}`),
 			asked: "second@0s", saw: "hello@0s; hot ok"},
+		{name: "a stream", config: pick(`{"params.stream":true}`), stream: true,
+			asked: "second@0s", saw: "hello@0s; hot ok"},
+		{name: "a stream that a target's params change", stream: true, more: sent("generationConfig.maxOutputTokens"),
+			config: conditional(when(`{"params.stream":true}`, "hot"), "cold", cold, `{"name":"hot","override_params":{"model":"`+second+`","max_tokens":50}}`),
+			asked:  "second@0s[maxOutputTokens=50]", saw: "hello@0s; hot ok"},
+		{name: "no stream", config: pick(`{"params.stream":true}`), whole: true,
+			asked: "first@0s", saw: "hello@0s; cold ok"},
 		{name: "the number of choices", config: pick(`{"params.n":{"$in":[2,3]}}`), calls: []call{{edit: func(r *gateway.ChatCompletionRequest) { r.N = new(2) }}}, whole: true,
 			asked: "second@0s second@0s", saw: "hello@0s; hot ok"},
 		{name: "a param within another", config: pick(`{"params.thinking.type":"enabled"}`), calls: []call{{edit: func(r *gateway.ChatCompletionRequest) {

@@ -75,6 +75,11 @@ included. ` + "`$and` and `$or`" + ` hold lists of queries, up to 8 levels deep;
 Metadata and headers are text, and members of the request have the types of JSON: metadata of ` + "`\"5\"`" + ` equals 5, a member of ` + "`\"5\"`" + ` does not. Lists and
 objects equal nothing and match nothing. Fields are looked up in the request as it came, before a config changes it. Headers that hold credentials can't be
 asked for.
+
+The request is seen in its OpenAI form, whatever schema the client spoke: a chat in Anthropic's schema, a text completion and a stored prompt are seen as the
+chat completion that they were turned into, and embeddings, images, speech and the rest with the members that ` + "`/v1`" + ` has for them. Only a request in Google's
+own schema, which goes on as it is, is seen as it is, with its ` + "`model`" + `. ` + "`params.stream`" + ` is true for each streamed chat, that of ` + "`CreateStream`" + ` too, and missing
+otherwise.
 `
 
 // pageObjects are the sections of the page, in order.

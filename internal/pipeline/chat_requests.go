@@ -27,7 +27,7 @@ func (e *Engine) streamRequest(rec *recorder, plan *Plan, req *providers.ChatCom
 	if plan.again {
 		op.ask = heldBack
 	}
-	op.stream, op.share = true, shareStream
+	op.stream, op.share, op.encode = true, shareStream, encodeStream
 	if len(plan.guards) > 0 {
 		guards := e.targetGuards(rec)
 		op.before = guards.request
@@ -37,6 +37,14 @@ func (e *Engine) streamRequest(rec *recorder, plan *Plan, req *providers.ChatCom
 		}
 	}
 	return op
+}
+
+// encodeStream says that the request is for a stream, as one over HTTP does: a
+// caller in the process says so by the call.
+func encodeStream(req *providers.ChatCompletionRequest) ([]byte, error) {
+	own := *req
+	own.Stream = true
+	return own.AppendJSON(nil)
 }
 
 func shareChat(ctx context.Context, p *place, req *providers.ChatCompletionRequest, ask asker[*providers.ChatCompletionRequest, *providers.ChatCompletion]) (*providers.ChatCompletion, bool, error) {
