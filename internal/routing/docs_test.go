@@ -85,7 +85,7 @@ A target is passed over when it %s. Over HTTP, ` + "`x-gateway-attempts`" + ` co
 
 ## Not in this version
 
-A config's ` + "`cache`" + ` is read and judged, and has no effect: each answer has a warning that says so. The calls about cached contents take no notice of configs.
+The calls about cached contents take no notice of configs.
 `
 
 // words are for the columns of the table.
