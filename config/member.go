@@ -301,7 +301,10 @@ func outside(m *Member) string {
 	return "must be " + kind + " from " + figure(m.Min) + " to " + figure(m.Max)
 }
 
-// missing asks for a required member.
-func missing(m *Member) string { return "is missing: " + strings.TrimSuffix(m.Does, ".") }
+// missing says what a required member is for, in the first sentence about it.
+func missing(m *Member) string {
+	does, _, _ := strings.Cut(m.Does, ". ")
+	return "is missing: " + strings.TrimSuffix(does, ".")
+}
 
 func figure(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

@@ -35,7 +35,7 @@ type Settings struct {
 
 	// Cache switches the response cache on.
 	Cache *Cache
-	// Retry tries a failed request again at the same target.
+	// Retry tries a failed request again at the same target. Nil never does.
 	Retry *Retry
 	// RequestTimeout bounds one try, in whole milliseconds, up to 24 hours.
 	RequestTimeout time.Duration
@@ -99,13 +99,14 @@ type Retry struct {
 	// UseRetryAfterHeader false waits by the backoff alone, whatever the platform
 	// asks for. Nil means true.
 	UseRetryAfterHeader *bool
-	// Backoff is how long is waited. Nil leaves it to the client.
+	// Backoff is how long is waited. Nil has the defaults of [Backoff].
 	Backoff *Backoff
 }
 
 // On reports whether an answer of that status is tried again: one of
 // OnStatusCodes or, when that is nil, one of 408, 409, 429, 500, 502, 503, 504
-// and 529. A failure without an answer counts by the status that its error has.
+// and 529. A failure without an answer has no status and does not go by the list:
+// it is tried again where nothing was sent and another try may help.
 func (r *Retry) On(status int) bool {
 	if r.OnStatusCodes != nil {
 		return slices.Contains(r.OnStatusCodes, status)
@@ -123,11 +124,11 @@ func (r *Retry) HonorsRetryAfter() bool {
 }
 
 // Backoff is the wait before a retry, doubled each time and jittered. Both are
-// whole milliseconds, up to 10 minutes, and zero leaves them to the client.
+// whole milliseconds, up to 10 minutes.
 type Backoff struct {
-	// Base is the longest wait before the first retry.
+	// Base is the longest wait before the first retry. Zero is 1 s.
 	Base time.Duration
-	// Max is the longest wait before any.
+	// Max is the longest wait before any. Zero is 30 s.
 	Max time.Duration
 }
 
@@ -151,7 +152,9 @@ type Cooldown struct {
 	// Failures is how many in a row open the circuit, at least 1.
 	Failures int
 	// Duration is how long the target is left out, in whole milliseconds, up to
-	// 24 hours.
+	// 24 hours. Each further time without a success in between is twice as long, and
+	// a platform that asks for a longer wait gets it, both up to 5 minutes, or
+	// Duration where it is longer.
 	Duration time.Duration
 }
 

@@ -72,10 +72,10 @@ func paramsTable() []member[Settings] {
 func behaviourTable() []member[Settings] {
 	return []member[Settings]{
 		object(Member{
-			Name: "cache", Of: "cache", Inherited: inheritsOwn, Default: "no cache", Does: "The response cache.",
+			Name: "cache", Of: "cache", Inherited: inheritsOwn, Default: "the client's", Does: "The response cache.",
 		}, func(s *Settings) **Cache { return &s.Cache }, cacheTable(), checkCache),
 		object(Member{
-			Name: "retry", Of: "retry", Inherited: inheritsOwn, Default: "the client's", Does: "Tries at the same target after a failure.",
+			Name: "retry", Of: "retry", Inherited: inheritsOwn, Default: "no retries", Does: "Tries at the same target after a failure.",
 		}, func(s *Settings) **Retry { return &s.Retry }, retryTable(), nil),
 		span(Member{
 			Name: "request_timeout", Min: 1, Max: maxMillis, Inherited: inheritsOwn, Default: "the call's and the client's alone",
@@ -129,14 +129,15 @@ func retryTable() []member[Retry] {
 		}, func(r *Retry) *int { return &r.Attempts }),
 		codes(Member{
 			Name: "on_status_codes", Default: "408, 409, 429, 500, 502, 503, 504, 529",
-			Does: "The statuses that are tried again. A failure without an answer counts by the status of its error.",
+			Does: "The statuses of answers that are tried again. " +
+				"A failure without an answer does not go by this list: it is tried again where nothing was sent and another try may help.",
 		}, func(r *Retry) *[]int { return &r.OnStatusCodes }),
 		flag(Member{
 			Name: "use_retry_after_header", Aliases: []string{"use_retry_after_headers"}, Default: "true",
 			Does: "Whether to wait as long as the platform asks for.",
 		}, func(r *Retry) **bool { return &r.UseRetryAfterHeader }),
 		object(Member{
-			Name: "backoff", Of: "backoff", Default: "the client's", Does: "The wait before a retry, doubled each time and jittered.",
+			Name: "backoff", Of: "backoff", Default: "its members' defaults", Does: "The wait before a retry, doubled each time and jittered.",
 		}, func(r *Retry) **Backoff { return &r.Backoff }, backoffTable(), checkBackoff),
 	}
 }
@@ -144,10 +145,10 @@ func retryTable() []member[Retry] {
 func backoffTable() []member[Backoff] {
 	return []member[Backoff]{
 		span(Member{
-			Name: "base", Min: 1, Max: maxWait, Default: "the client's", Does: "The longest wait before the first retry.",
+			Name: "base", Min: 1, Max: maxWait, Default: "1000", Does: "The longest wait before the first retry.",
 		}, ms, func(b *Backoff) *time.Duration { return &b.Base }),
 		span(Member{
-			Name: "max", Min: 1, Max: maxWait, Default: "the client's", Does: "The longest wait before any.",
+			Name: "max", Min: 1, Max: maxWait, Default: "30000", Does: "The longest wait before any.",
 		}, ms, func(b *Backoff) *time.Duration { return &b.Max }),
 	}
 }
@@ -177,7 +178,8 @@ func cooldownTable() []member[Cooldown] {
 		}, func(c *Cooldown) *int { return &c.Failures }),
 		span(Member{
 			Name: "cooldown_interval", Min: 1, Max: maxMillis, Required: true,
-			Does: "How long the target is left out; one request may then try it again.",
+			Does: "How long the target is left out; one request may then try it again. Each further time without a success in between is twice as long, " +
+				"and a platform that asks for a longer wait gets it, both up to 5 minutes, or this interval where it is longer.",
 		}, ms, func(c *Cooldown) *time.Duration { return &c.Duration }),
 	}
 }
