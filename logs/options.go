@@ -51,8 +51,8 @@ type Options struct {
 	// is dropped and counted. 0 is [DefaultQueueRecords] and [DefaultQueueBytes].
 	QueueRecords, QueueBytes int
 	// BatchSize is how many records a sink gets at once at most, and FlushInterval how
-	// long a record waits for others. 0 is [DefaultBatchSize] and
-	// [DefaultFlushInterval].
+	// long a record waits for others; it does not while half of QueueBytes is waiting. 0
+	// is [DefaultBatchSize] and [DefaultFlushInterval].
 	BatchSize     int
 	FlushInterval time.Duration
 	// WriteTimeout bounds a Write of a sink that obeys its context; 0 is

@@ -17,6 +17,7 @@ type queue struct {
 	mu      sync.Mutex
 	list    []queued
 	bytes   int
+	tight   bool      // something found no room since the last batch was taken
 	since   time.Time // of the oldest
 	closed  bool
 	in, out uint64 // put, and done with
@@ -43,7 +44,9 @@ func (q *queue) put(r *Record) bool {
 	size := r.size()
 	q.mu.Lock()
 	if q.closed || len(q.list) >= q.most || q.bytes+size > q.mostBytes {
+		q.tight = true
 		q.mu.Unlock()
+		q.rouse()
 		return false
 	}
 	q.list = append(q.list, queued{r, size})
@@ -53,11 +56,18 @@ func (q *queue) put(r *Record) bool {
 	if n == 1 {
 		q.since = time.Now()
 	}
+	rouse := n == 1 || q.enough()
 	q.mu.Unlock()
-	if n == 1 || n >= q.batch {
+	if rouse {
 		q.rouse()
 	}
 	return true
+}
+
+// enough reports whether what waits is a batch: by its number, or since the room in
+// bytes may be gone before there are as many.
+func (q *queue) enough() bool {
+	return len(q.list) >= q.batch || q.bytes >= q.mostBytes/2 || q.tight
 }
 
 func (q *queue) rouse() {
@@ -98,7 +108,7 @@ func (q *queue) take() ([]*Record, time.Duration) {
 		return nil, -1
 	case n == 0:
 		return nil, 0
-	case n < q.batch && !q.closed && len(q.waiters) == 0:
+	case !q.enough() && !q.closed && len(q.waiters) == 0:
 		if left := q.interval - time.Since(q.since); left > 0 {
 			return nil, left
 		}
@@ -110,6 +120,7 @@ func (q *queue) take() ([]*Record, time.Duration) {
 		q.bytes -= q.list[i].size
 	}
 	q.list = slices.Delete(q.list, 0, n)
+	q.tight = false
 	q.since = time.Now()
 	return out, 0
 }
