@@ -179,7 +179,8 @@ func (s *Store) Prune(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// pruneOnce deletes one batch, by age and else by number.
+// pruneOnce deletes one batch: what is too old, and as far as there is room in it what
+// is too many.
 func (s *Store) pruneOnce(ctx context.Context) (int, error) {
 	ctx, cancel, err := s.begin(ctx)
 	if err != nil {
@@ -190,9 +191,11 @@ func (s *Store) pruneOnce(ctx context.Context) (int, error) {
 	if s.maxAge > 0 {
 		err = s.pool.QueryRow(ctx, s.sql.pruneAge, logsql.At(time.Now().Add(-s.maxAge)), pruneRows).Scan(&n)
 	}
-	if err == nil && n == 0 && s.maxRecords > 0 {
-		err = s.pool.QueryRow(ctx, s.sql.pruneCount, s.maxRecords, pruneRows).Scan(&n)
+	if err == nil && n < pruneRows && s.maxRecords > 0 {
+		many := 0
+		err = s.pool.QueryRow(ctx, s.sql.pruneCount, s.maxRecords, pruneRows-n).Scan(&many)
+		n += many
 	}
-	s.deleted.Add(int64(n))
+	s.deleted.Add(int64(n)) // each statement is a transaction
 	return n, err
 }

@@ -100,28 +100,37 @@ func (s *Store) Prune(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// pruneOnce deletes one batch, by age and else by number.
+// pruneOnce deletes one batch: what is too old, and as far as there is room in it what
+// is too many.
 func (s *Store) pruneOnce(ctx context.Context) (int, error) {
 	var n int64
 	err := s.file.With(ctx, func(ctx context.Context, f *dbfile.File) error {
 		return f.Transact(ctx, func(tx *sql.Tx) (err error) {
-			n = 0
-			if s.maxAge > 0 {
-				n, err = drop(ctx, tx, `at < ?`, logsql.At(time.Now().Add(-s.maxAge)), pruneRows)
-			}
-			if err != nil || n > 0 || s.maxRecords == 0 {
-				return err
-			}
-			there := int64(0)
-			if err := tx.QueryRowContext(ctx, `SELECT records FROM totals`).Scan(&there); err != nil || there <= s.maxRecords {
-				return err
-			}
-			n, err = drop(ctx, tx, `1 = ?`, 1, min(pruneRows, there-s.maxRecords))
+			n, err = s.pruneIn(ctx, tx)
 			return err
 		})
 	})
+	if err != nil {
+		return 0, err
+	}
 	s.deleted.Add(n)
-	return int(n), err
+	return int(n), nil
+}
+
+// pruneIn deletes a batch in a transaction.
+func (s *Store) pruneIn(ctx context.Context, tx *sql.Tx) (n int64, err error) {
+	if s.maxAge > 0 {
+		n, err = drop(ctx, tx, `at < ?`, logsql.At(time.Now().Add(-s.maxAge)), pruneRows)
+	}
+	if err != nil || n >= pruneRows || s.maxRecords == 0 {
+		return n, err
+	}
+	there := int64(0)
+	if err := tx.QueryRowContext(ctx, `SELECT records FROM totals`).Scan(&there); err != nil || there <= s.maxRecords {
+		return n, err
+	}
+	many, err := drop(ctx, tx, `1 = ?`, 1, min(pruneRows-n, there-s.maxRecords))
+	return n + many, err
 }
 
 // drop deletes the oldest records of a condition with one argument.

@@ -1,0 +1,43 @@
+package sqlitelogs_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/b650d4bf/gateway/cache/sqlite/sqlitelogs"
+	"github.com/b650d4bf/gateway/logs"
+)
+
+// A store that has something too old each time has no more records than it may, too.
+func TestRetentionByNumberBesideAge(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "calls.db")
+	must(t, open(t, path).Write(t.Context(), append(records(100), record(3660))))
+	s := open(t, path, sqlitelogs.WithMaxAge(time.Hour), sqlitelogs.WithMaxRecords(10))
+	must(t, s.Write(t.Context(), []logs.Record{record(3661)}))
+	if got := all(t, s, logs.Query{}); len(got) != 10 || got[0] != "r-00000" || got[9] != "r-00009" {
+		t.Errorf("%d records are there: %v", len(got), got)
+	}
+	if n := s.Stats().Deleted; n != 92 {
+		t.Errorf("%d count as deleted, want 92", n)
+	}
+}
+
+// What the age leaves of a batch is what the number may delete in it.
+func TestRetentionIsInBatches(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "calls.db")
+	batch := records(2600)
+	for i := range batch[2400:] {
+		batch[2400+i].Time = batch[2400+i].Time.Add(-24 * time.Hour)
+	}
+	must(t, open(t, path).Write(t.Context(), batch))
+	s := open(t, path, sqlitelogs.WithMaxAge(time.Hour), sqlitelogs.WithMaxRecords(10))
+	must(t, s.Write(t.Context(), []logs.Record{record(0)}))
+	if n := s.Stats().Deleted; n != 2000 {
+		t.Errorf("the first Write deletes %d, want four batches of 500", n)
+	}
+	must(t, s.Write(t.Context(), []logs.Record{record(0)})) // goes on
+	if got := all(t, s, logs.Query{}); len(got) != 10 {
+		t.Errorf("%d records are there, want 10", len(got))
+	}
+}
