@@ -124,7 +124,8 @@ func (f *File) begin() error {
 }
 
 // Write appends the records. When that fails, none of them is there, or their
-// beginning: the disk may be full, and the next batch is tried again.
+// beginning: the disk may be full, and the next batch is tried again. Records without an
+// id or a time are left out, and are an error.
 func (f *File) Write(_ context.Context, records []Record) error {
 	var data []byte
 	var errs []error
@@ -132,6 +133,9 @@ func (f *File) Write(_ context.Context, records []Record) error {
 		line, err := json.Marshal(&records[i])
 		if err == nil && len(line) > maxLine {
 			err = errors.New("logs: a record is larger than a line may be")
+		}
+		if err == nil && !records[i].named() {
+			err = errors.New("logs: a record has no id or no time")
 		}
 		if err != nil {
 			errs = append(errs, err)

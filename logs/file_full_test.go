@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // full is a disk with room for some bytes.
@@ -41,7 +42,7 @@ func TestADiskThatIsFull(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = f.Close() })
-		write := func(id string) error { return f.Write(t.Context(), []Record{{ID: id}}) }
+		write := func(id string) error { return f.Write(t.Context(), []Record{{ID: id, Time: time.Unix(1, 0)}}) }
 		if err := write("before"); err != nil {
 			t.Fatal(err)
 		}
@@ -121,11 +122,11 @@ func TestATornFileOnADiskThatIsFull(t *testing.T) {
 	t.Cleanup(func() { _ = f.Close() })
 	disk := &full{appended: f.file, room: 5}
 	f.file = disk
-	if err := f.Write(t.Context(), []Record{{ID: "lost"}}); !errors.Is(err, errFull) {
+	if err := f.Write(t.Context(), []Record{{ID: "lost", Time: time.Unix(1, 0)}}); !errors.Is(err, errFull) {
 		t.Fatalf("on a full disk: %v", err)
 	}
 	disk.room = 1 << 20
-	if err := f.Write(t.Context(), []Record{{ID: "after"}}); err != nil {
+	if err := f.Write(t.Context(), []Record{{ID: "after", Time: time.Unix(1, 0)}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Get(t.Context(), "after"); err != nil {

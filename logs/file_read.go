@@ -22,7 +22,8 @@ const disorder = 10 * time.Second
 // id.
 var feedbackLine = []byte(`{"record_id":`)
 
-// Get reads the files from their end until it finds the record.
+// Get reads the files from their end until it finds the record, and on until no earlier
+// line can be of a newer one with the id.
 func (f *File) Get(ctx context.Context, id string) (*Record, error) {
 	quotedID, err := json.Marshal(id)
 	if err != nil {
@@ -30,21 +31,28 @@ func (f *File) Get(ctx context.Context, id string) (*Record, error) {
 	}
 	record, about := append([]byte(`{"id":`), quotedID...), slices.Concat(feedbackLine, quotedID)
 	var found *Record
-	var feedback []Feedback
+	var feedback []Feedback // the newest first
+	own := 0                // as many of it are about the one that was found
 	err = f.lines(ctx, func(line []byte) bool {
-		switch {
-		case bytes.HasPrefix(line, about):
+		if bytes.HasPrefix(line, feedbackLine) {
 			var b Feedback
-			if f.decode(line, &b) && b.RecordID == id {
+			if bytes.HasPrefix(line, about) && f.decode(line, &b) && b.RecordID == id {
 				feedback = append(feedback, b)
 			}
-		case bytes.HasPrefix(line, record):
-			var r Record
-			if f.decode(line, &r) && r.ID == id {
-				found = &r
-			}
+			return true
 		}
-		return found == nil
+		mine := bytes.HasPrefix(line, record)
+		if !mine && found == nil {
+			return true
+		}
+		r := f.record(line)
+		if r == nil {
+			return true
+		}
+		if mine && r.ID == id && (found == nil || r.Time.After(found.Time)) {
+			found, own = r, len(feedback)
+		}
+		return found == nil || !r.end().Add(disorder).Before(found.Time)
 	})
 	if err != nil {
 		return nil, err
@@ -52,10 +60,29 @@ func (f *File) Get(ctx context.Context, id string) (*Record, error) {
 	if found == nil {
 		return nil, ErrNotFound
 	}
-	slices.Reverse(feedback)
-	found.Feedback = append(found.Feedback, feedback...)
+	slices.Reverse(feedback[:own])
+	found.Feedback = append(found.Feedback, feedback[:own]...)
 	return found, nil
 }
+
+// record reads the line of a record, nil if it is none.
+func (f *File) record(line []byte) *Record {
+	r := new(Record)
+	if len(line) == 0 || !f.decode(line, r) {
+		return nil
+	}
+	if !r.named() { // it is JSON of somebody else
+		f.skipped.Add(1)
+		return nil
+	}
+	return r
+}
+
+// named reports whether the record has what tells its line from other JSON.
+func (r *Record) named() bool { return r.ID != "" && !r.Time.IsZero() }
+
+// end is when the call ended.
+func (r *Record) end() time.Time { return r.Time.Add(time.Duration(r.Duration)) }
 
 func (f *File) decode(line []byte, v any) bool {
 	if err := json.Unmarshal(line, v); err != nil {
@@ -134,8 +161,8 @@ func (w *walker) take(line []byte) (end time.Time, ok bool) {
 		}
 		return time.Time{}, false
 	}
-	r := new(Record)
-	if len(line) == 0 || !w.file.decode(line, r) {
+	r := w.file.record(line)
+	if r == nil {
 		return time.Time{}, false
 	}
 	if list := w.feedback[r.ID]; list != nil {
@@ -150,7 +177,7 @@ func (w *walker) take(line []byte) (end time.Time, ok bool) {
 		r.Content = nil
 		heap.Push(&w.waiting, found{r, at})
 	}
-	return r.Time.Add(time.Duration(r.Duration)), true
+	return r.end(), true
 }
 
 // give gives the newest record out that waits.
