@@ -33,6 +33,7 @@ type FileOptions struct {
 	// and less keeps all.
 	MaxFiles int
 	// MaxAge is how long they are kept, by the time of their last record; 0 is for ever.
+	// It is looked at when the file is opened, and while it is written.
 	MaxAge time.Duration
 	// Fsync has each batch on the disk before it counts as written.
 	Fsync bool
@@ -54,6 +55,7 @@ type File struct {
 	size   int64
 	torn   bool // the file ends within a line
 	closed bool
+	looked time.Time // when the files that were put aside were looked at last
 
 	skipped atomic.Int64
 }
@@ -181,6 +183,9 @@ func (f *File) append(data []byte) error {
 			return err
 		}
 	}
+	if f.opts.MaxAge > 0 && time.Since(f.looked) >= min(time.Minute, f.opts.MaxAge/10) {
+		f.retire()
+	}
 	if f.torn {
 		data = append([]byte{'\n'}, data...)
 	}
@@ -262,6 +267,7 @@ func (f *File) old() []string {
 // retire deletes what is too much and too old. What can't be deleted is tried again
 // later.
 func (f *File) retire() {
+	f.looked = time.Now()
 	for i, name := range f.old() {
 		info, err := os.Lstat(name)
 		if err != nil {
