@@ -19,6 +19,9 @@ func (l *Live) Report(ctx context.Context, q Query) (*Report, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if err := (&logs.Query{Filters: q.Filters}).Validate(); err != nil {
+		return nil, err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.advance()
@@ -89,7 +92,10 @@ func (l *Live) selection(q *Query) (field int, wanted []string, err error) {
 		if len(q.Filters) > 1 || f.Op != logs.Eq && f.Op != logs.In || name != "" && f.Field != name {
 			return 0, nil, providers.Invalid(f.Field, "the live sums take one filter, eq or in, of the field that they are grouped by: leave others out, or ask a log's store")
 		}
-		name, wanted = f.Field, append([]string{}, f.Values...)
+		if wanted, err = wantedOf(f); err != nil {
+			return 0, nil, err
+		}
+		name = f.Field
 	}
 	if name == "" {
 		return -1, nil, nil
@@ -103,6 +109,16 @@ func (l *Live) selection(q *Query) (field int, wanted []string, err error) {
 		return 0, nil, providers.Invalid(name, "the live sums are by "+strings.Join(has, ", ")+" alone: name it in the options, or ask a log's store")
 	}
 	return field, wanted, nil
+}
+
+// wantedOf returns the values that a filter, eq or in, means. The sum of the empty one is
+// that of the records without a value, which is equal to nothing.
+func wantedOf(f *logs.Filter) ([]string, error) {
+	wanted := slices.DeleteFunc(append([]string{}, f.Values...), func(v string) bool { return v == "" })
+	if len(wanted) < len(f.Values) && strings.HasPrefix(f.Field, "metadata.") { // the one kind of field that has empty values
+		return nil, providers.Invalid(f.Field, "the live sums don't tell an empty value from none: leave it out, or ask a log's store")
+	}
+	return wanted, nil
 }
 
 // addBucket adds what a query wants of a bucket.
