@@ -58,7 +58,8 @@ func (c *Client) Feedback(ctx context.Context, f logs.Feedback) error {
 	}
 	f.Time = f.Time.UTC()
 	r, err := store.Get(ctx, f.RecordID)
-	if errors.Is(err, logs.ErrNotFound) && c.flush(ctx) == nil {
+	if errors.Is(err, logs.ErrNotFound) {
+		_ = c.flush(ctx) // the store may have it, whatever another sink has not
 		r, err = store.Get(ctx, f.RecordID)
 	}
 	if err == nil {

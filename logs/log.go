@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,15 +122,21 @@ func (l *Log) CallEnd(ctx context.Context, r providers.Record) {
 	}
 }
 
-// Flush waits until what was observed before has been written, or has failed to be.
+// Flush waits until what was observed before has been written, or has failed to be. All
+// sinks write at once, so that none has to be ready for another to be.
 func (l *Log) Flush(ctx context.Context) error {
-	if err := l.intake.flush(ctx); err != nil {
-		return fmt.Errorf("logs: not all was written: %w", err)
-	}
-	for _, s := range l.sinks {
-		if err := s.queue.flush(ctx); err != nil {
-			return fmt.Errorf("logs: not all was written: %w", err)
+	err := l.intake.wait(ctx, l.intake.ask())
+	if err == nil {
+		asked := make([]waiter, len(l.sinks))
+		for i, s := range l.sinks {
+			asked[i] = s.queue.ask()
 		}
+		for i, s := range l.sinks { // each, so that nothing of the waiting is left
+			err = cmp.Or(err, s.queue.wait(ctx, asked[i]))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("logs: not all was written: %w", err)
 	}
 	return nil
 }

@@ -139,17 +139,25 @@ func (q *queue) done(n int) {
 	})
 }
 
-// flush waits until all that was put is done with.
-func (q *queue) flush(ctx context.Context) error {
+// ask has all that was put taken without further wait. What it returns is for wait.
+func (q *queue) ask() waiter {
 	q.mu.Lock()
 	if q.in == q.out {
 		q.mu.Unlock()
-		return nil
+		return waiter{}
 	}
 	w := waiter{q.in, make(chan struct{})}
 	q.waiters = append(q.waiters, w)
 	q.mu.Unlock()
 	q.rouse()
+	return w
+}
+
+// wait waits until all that was asked for is done with.
+func (q *queue) wait(ctx context.Context, w waiter) error {
+	if w.done == nil { // it was when asked
+		return nil
+	}
 	select {
 	case <-w.done:
 		return nil

@@ -1,11 +1,16 @@
 package logs_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/b650d4bf/gateway/logs"
 	"github.com/b650d4bf/gateway/providers"
@@ -41,4 +46,30 @@ func TestLargeRecordsDoNotWaitUntilThereIsNoRoom(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A sink that is stuck keeps Flush waiting, and no other sink from writing.
+func TestFlushHasAllSinksWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		stuck, fine := &sink{do: func(context.Context) error { <-release; return nil }}, new(sink)
+		l := open(t, logs.Options{Sinks: []logs.Sink{stuck, fine}, FlushInterval: time.Hour})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		see(l, called("a"), nil)
+		if err := l.Flush(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Flush: %v", err)
+		}
+		see(l, called("b"), nil) // which no Flush asks for
+		synctest.Wait()
+		if got := fine.ids(); !slices.Equal([]string{"a"}, got) {
+			t.Errorf("the other sink has %v", got)
+		}
+		close(release)
+		flush(t, l)
+		if diff := cmp.Diff([][]string{{"a", "b"}, {"a", "b"}}, [][]string{stuck.ids(), fine.ids()}); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		end(t, l)
+	})
 }

@@ -297,7 +297,8 @@ func (q *request) older(id string, missing error) (*logs.Record, error) {
 // get returns a record that may be seen.
 func (q *request) get(id string) (*logs.Record, error) {
 	r, err := q.store.Get(q.ctx, id)
-	if errors.Is(err, logs.ErrNotFound) && q.Flush != nil && q.Flush(q.ctx) == nil {
+	if errors.Is(err, logs.ErrNotFound) && q.Flush != nil {
+		_ = q.Flush(q.ctx) // the store may have it, whatever another sink has not
 		r, err = q.store.Get(q.ctx, id)
 	}
 	if err != nil {
