@@ -124,7 +124,7 @@ func (f *File) Query(ctx context.Context, q Query) (*Page, error) {
 // content. The lines are in the order in which the calls ended, so that a record waits
 // until no earlier line can be of a call that began later.
 func (f *File) walk(ctx context.Context, match *Matcher, before *place, yield func(*Record, place) bool) error {
-	w := walker{file: f, match: match, before: before, feedback: map[string][]Feedback{}}
+	w := walker{file: f, match: match, before: before, feedback: map[string][]Feedback{}, claims: map[string][]*claim{}}
 	more := true
 	err := f.lines(ctx, func(line []byte) bool {
 		end, ok := w.take(line)
@@ -149,7 +149,16 @@ type walker struct {
 	match    *Matcher
 	before   *place
 	feedback map[string][]Feedback // of records that are yet to come, the newest first
+	claims   map[string][]*claim   // of records that wait, by their id
 	waiting  waiting
+}
+
+// claim is the feedback that a record that waits got from later lines, the newest first.
+// A newer record with its id, on an earlier line, is the one that it is about.
+type claim struct {
+	record   *Record
+	own      int // as much of the record's feedback is on its own line
+	feedback []Feedback
 }
 
 // take reads a line, and returns when the call of its record ended.
@@ -165,25 +174,50 @@ func (w *walker) take(line []byte) (end time.Time, ok bool) {
 	if r == nil {
 		return time.Time{}, false
 	}
-	if list := w.feedback[r.ID]; list != nil {
-		slices.Reverse(list)
-		r.Feedback = append(r.Feedback, list...)
-		delete(w.feedback, r.ID)
-	}
 	h := fnv.New64a()
 	_, _ = h.Write(line) // can't fail
 	at := place{r.Time.UnixNano(), h.Sum64()}
-	if (w.before == nil || at.less(w.before)) && w.match.Match(r) {
+	c := w.claim(r)
+	if w.before == nil || at.less(w.before) {
 		r.Content = nil
 		heap.Push(&w.waiting, found{r, at})
+		if c != nil {
+			w.claims[r.ID] = append(w.claims[r.ID], c)
+		}
 	}
 	return r.end(), true
 }
 
-// give gives the newest record out that waits.
+// claim gives a record the feedback that is about it, nil without any.
+func (w *walker) claim(r *Record) *claim {
+	c := &claim{record: r, own: len(r.Feedback)}
+	for _, other := range w.claims[r.ID] {
+		if r.Time.After(other.record.Time) {
+			c.feedback = append(c.feedback, other.feedback...)
+			other.feedback, other.record.Feedback = nil, other.record.Feedback[:other.own:other.own]
+		}
+	}
+	c.feedback = append(c.feedback, w.feedback[r.ID]...)
+	delete(w.feedback, r.ID)
+	for _, b := range slices.Backward(c.feedback) {
+		r.Feedback = append(r.Feedback, b)
+	}
+	if len(c.feedback) == 0 {
+		return nil
+	}
+	return c
+}
+
+// give gives the newest record out that waits, if it is meant.
 func (w *walker) give(yield func(*Record, place) bool) bool {
 	next, _ := heap.Pop(&w.waiting).(found)
-	return yield(next.record, next.at)
+	if list := w.claims[next.record.ID]; list != nil { // nothing that is newer will come
+		list = slices.DeleteFunc(list, func(c *claim) bool { return c.record == next.record })
+		if w.claims[next.record.ID] = list; len(list) == 0 {
+			delete(w.claims, next.record.ID)
+		}
+	}
+	return !w.match.Match(next.record) || yield(next.record, next.at)
 }
 
 type found struct {
