@@ -63,7 +63,7 @@ test('opens a call with its attempts and its content', async () => {
   for (const text of ['Which way?', 'browser', 'Active', id]) await box.getByText(text, {exact: false}).first().waitFor();
   await shot(page, 'record-light');
   const link = page.url();
-  assert.ok(link.endsWith(`#/logs/${id}`));
+  assert.match(link, new RegExp(`#/logs/${id}/[^/?]+$`)); // and its time
   await page.keyboard.press('Escape');
   await page.waitForFunction(() => location.hash === '#/logs');
   await page.waitForFunction((want) => document.activeElement?.dataset.id === want, id);
@@ -72,11 +72,54 @@ test('opens a call with its attempts and its content', async () => {
   await page.reload();
   await page.locator('dialog[open] .waterfall').waitFor();
   await page.locator('dialog[open]').getByRole('button', {name: 'The older call'}).click();
-  await page.waitForFunction((want) => !location.hash.endsWith(want), id);
+  await page.waitForFunction((want) => !location.hash.includes(want), id);
   await page.goBack();
-  await page.waitForFunction((want) => location.hash.endsWith(want), id);
+  await page.waitForFunction((want) => location.hash.includes(want), id);
   await page.locator('dialog[open]').getByRole('button', {name: 'Close'}).click();
   await page.waitForFunction(() => location.hash === '#/logs');
+  await quiet();
+});
+
+test('shows every call of an id that was chosen more than once', async () => {
+  const id = 'chosen-thrice';
+  const {page, quiet} = await open(browser, '#/logs');
+  await ready(page, 'logs');
+  for (const content of ['The first', 'The second', 'The third']) {
+    await call({messages: [{role: 'user', content}]}, {'x-gateway-trace-id': id});
+    await page.waitForTimeout(20); // times are shown in milliseconds
+  }
+  await page.waitForFunction((want) => document.querySelectorAll(`tbody tr[data-id="${want}"]`).length === 3, id);
+  const times = await mine(page, id).locator('time').evaluateAll((list) => list.map((t) => t.dateTime));
+  assert.deepEqual(times, [...new Set(times)].sort().reverse());
+  await mine(page, id).evaluateAll((list) => list.forEach((tr) => { tr.dataset.kept = ''; }));
+  await page.waitForTimeout(5000);
+  assert.equal(await page.locator(`tbody tr[data-id="${id}"][data-kept]`).count(), 3, 'rows were made again');
+  const box = page.locator('dialog[open]');
+  const shows = async (n) => {
+    await box.locator(`.record-sum time[datetime="${times[n]}"]`).waitFor();
+    assert.equal(await box.getByText('The third').count() > 0, n === 0);
+    assert.equal(await box.getByRole('button', {name: 'Good answer'}).count(), n === 0 ? 1 : 0, 'feedback is for the newest');
+    assert.equal(await box.getByText('A newer call has this id').count() > 0, n > 0);
+  };
+  for (const n of [0, 1, 2]) {
+    await mine(page, id).nth(n).click();
+    await shows(n);
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(([want, at]) => document.activeElement === document.querySelectorAll(`tbody tr[data-id="${want}"]`)[at], [id, n]);
+  }
+  await mine(page, id).nth(0).click();
+  await shows(0);
+  await box.getByRole('button', {name: 'The older call'}).click();
+  await shows(1);
+  await box.getByRole('button', {name: 'The older call'}).click();
+  await shows(2);
+  await page.goBack();
+  await shows(1);
+  await page.reload();
+  await shows(1);
+  await page.goto(`${page.url()}?user[eq]=nobody`); // a list that has it not
+  await page.reload();
+  await shows(1);
   await quiet();
 });
 

@@ -15,11 +15,12 @@ const nav = document.getElementById('nav');
 let shown = null; // {name, route, end, update}
 let about = null; // what the gateway has
 
-// read returns the view that the URL names, its record and its parameters.
+// read returns the view that the URL names, its record, of which there may be several
+// with the id and one at the time, and its parameters.
 function read() {
   const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?');
-  const [name, id = ''] = path.split('/');
-  return {name: VIEWS[name] ? name : 'overview', id: decode(id), params: new URLSearchParams(query)};
+  const [name, id = '', time = ''] = path.split('/');
+  return {name: VIEWS[name] ? name : 'overview', id: decode(id), time: decode(time), params: new URLSearchParams(query)};
 }
 
 function decode(text) {
@@ -31,9 +32,9 @@ function decode(text) {
 }
 
 // href returns the URL of a view.
-export function href(name, params, id) {
+export function href(name, params, id, time) {
   const query = new URLSearchParams(params).toString();
-  return `#/${name}${id ? `/${encodeURIComponent(id)}` : ''}${query ? `?${query}` : ''}`;
+  return `#/${[name, id, id && time].filter(Boolean).map(encodeURIComponent).join('/')}${query ? `?${query}` : ''}`;
 }
 
 // View is what a view is given.

@@ -54,7 +54,7 @@ function byCodeAndModel(ctx, {groups = [], refused}, total) {
 }
 
 function theLatest(ctx, records) {
-  const go = (r) => { location.hash = ctx.href('logs', [['failed[eq]', 'true']], r.id); };
+  const go = (r) => { location.hash = ctx.href('logs', [['failed[eq]', 'true']], r.id, r.time); };
   return table({caption: 'The latest errors', rows: records, open: go, columns: [
     {id: 'time', text: 'Time', show: (r) => when(r.time)},
     {id: 'code', text: 'Code', row: true, show: (r) => el('span', {class: 'tag bad', text: r.error?.code || 'error'})},

@@ -16,6 +16,9 @@ const MOST = 1000; // rows, beyond which it begins anew
 
 // tone is how a call went.
 export const tone = (r) => (r.error ? 'bad' : /Hit/.test(r.cache_status || '') ? 'good' : r.warnings?.length ? 'warn' : 'plain');
+// keyOf is what tells a call apart. Callers choose ids, so that one may come again at
+// another time.
+const keyOf = (r) => `${r.id} ${r.time}`;
 const WORD = {bad: 'failed', good: 'from the cache', warn: 'with warnings', plain: 'did well'};
 
 const columns = [
@@ -53,11 +56,11 @@ export async function open(ctx) {
   ctx.every(POLL, () => list.poll());
   const shown = record(ctx, list);
   ctx.signal.addEventListener('abort', () => shown.drop());
-  shown.show(ctx.route.id);
+  shown.show(ctx.route);
   return (route) => {
     if (!same(route.params, ctx.route.params)) return false;
     ctx.route = route;
-    shown.show(route.id);
+    shown.show(route);
     return true;
   };
 }
@@ -107,7 +110,7 @@ class List {
   constructor(ctx) {
     this.ctx = ctx;
     this.records = [];
-    this.rows = new Map(); // by id
+    this.rows = new Map(); // by keyOf
     this.next = '';
     this.paused = ctx.route.params.get('paused') === '1';
     this.status = el('span', {class: 'muted at'});
@@ -146,7 +149,7 @@ class List {
     this.busy = true;
     try {
       const page = await this.fetch();
-      const known = page.data.some((r) => this.rows.has(r.id));
+      const known = page.data.some((r) => this.rows.has(keyOf(r)));
       // When more came in than a page has, what is between is behind its cursor.
       if ((!known && page.next_cursor) || (this.records.length > MOST && scrollY < 200)) {
         this.records = [];
@@ -180,20 +183,20 @@ class List {
   take(records, mark = false) {
     let fresh = 0;
     for (const r of records) {
-      const text = JSON.stringify(r), old = this.rows.get(r.id);
+      const key = keyOf(r), text = JSON.stringify(r), old = this.rows.get(key);
       if (old?.text === text) continue;
-      const tr = row(columns, r, () => this.go(r.id));
+      const tr = row(columns, r, () => this.go(r));
       tr.dataset.id = r.id;
-      this.rows.set(r.id, {text, tr});
+      this.rows.set(key, {text, tr});
       if (old) {
-        this.records[this.records.findIndex((o) => o.id === r.id)] = r;
+        this.records[this.records.findIndex((o) => keyOf(o) === key)] = r;
         const focused = old.tr === document.activeElement;
         old.tr.replaceWith(tr);
         if (focused) tr.focus();
         continue;
       }
       const at = this.records.findIndex((o) => o.time < r.time);
-      const before = at < 0 ? null : this.rows.get(this.records[at].id).tr;
+      const before = at < 0 ? null : this.rows.get(keyOf(this.records[at])).tr;
       this.records.splice(at < 0 ? this.records.length : at, 0, r);
       this.body.insertBefore(tr, before);
       if (mark) {
@@ -214,12 +217,22 @@ class List {
       : empty('No calls yet', 'Send one to the gateway, and it is here within seconds. For example:', el('pre', {tabindex: '0', text: example()}));
   }
 
-  go(id) { location.hash = this.ctx.href('logs', this.ctx.route.params, id); }
+  go(r) { location.hash = this.ctx.href('logs', this.ctx.route.params, r.id, r.time); }
   leave() { location.hash = this.ctx.href('logs', this.ctx.route.params); }
-  focus(id) { this.rows.get(id)?.tr.focus(); }
 
-  // beside returns the id of the record that stands by places further down.
-  beside(id, by) { return this.records[this.records.findIndex((r) => r.id === id) + by]?.id; }
+  // find returns where a record is, -1 for nowhere; without a time the newest of the id.
+  find({id, time}) { return this.records.findIndex((r) => r.id === id && (!time || r.time === time)); }
+
+  focus(which) {
+    const r = this.records[this.find(which)];
+    if (r) this.rows.get(keyOf(r)).tr.focus();
+  }
+
+  // beside returns the record that stands by places further down.
+  beside(which, by) {
+    const at = this.find(which);
+    return at < 0 ? undefined : this.records[at + by];
+  }
 }
 
 const example = () => `curl ${location.origin}/v1/chat/completions \\

@@ -4,14 +4,15 @@ import {button, copier, el, put, say} from './dom.js';
 import {count, money, ms, NONE, when} from './format.js';
 import {problem} from './frame.js';
 
-// record makes the dialog of a view of logs. show opens it for an id, and closes it
-// for ''.
+// record makes the dialog of a view of logs. show opens it for an id and a time, or for
+// the newest of an id, and closes it for none.
 export function record(ctx, list) {
+  let shown = {id: '', time: ''};
   const inside = el('div', {class: 'record-body'});
   const name = el('h2', {id: 'record-name', text: 'Call'});
   const step = (text, by, label) => button(text, () => {
-    const id = list.beside(box.dataset.id, by);
-    if (id) list.go(id);
+    const r = list.beside(shown, by);
+    if (r) list.go(r);
   }, {'aria-label': label, class: 'quiet', dataset: {by}});
   const box = el('dialog', {class: 'record', 'aria-labelledby': 'record-name', on: {
     close: () => { if (ctx.route.id) list.leave(); },
@@ -19,27 +20,40 @@ export function record(ctx, list) {
   }},
   el('div', {class: 'record-head'}, name, el('span', {class: 'grow'}), step('↑', -1, 'The newer call'), step('↓', 1, 'The older call'), button('Close', () => box.close(), {class: 'quiet', 'aria-keyshortcuts': 'Escape'})), inside);
   document.body.append(box);
-  const load = async (id) => {
+  const load = async (mine) => {
     put(inside, el('p', {class: 'muted', text: 'Loading …'}));
     try {
-      const r = await ctx.get(`logs/${encodeURIComponent(id)}`);
-      if (box.dataset.id === id) put(inside, whole(r, ctx, () => load(id)));
+      const {r, older} = await found(mine);
+      if (shown !== mine) return;
+      mine.time = r.time;
+      put(inside, whole(r, older, () => load(mine)));
     } catch (e) {
-      if (e.name !== 'AbortError') put(inside, problem(e));
+      if (e.name !== 'AbortError' && shown === mine) put(inside, problem(e));
     }
   };
+  // found asks for a record. The gateway has the newest of an id whole, of an older one
+  // what the list has.
+  const found = async ({id, time}) => {
+    const newest = await ctx.get(`logs/${encodeURIComponent(id)}`);
+    if (!time || newest.time === time) return {r: newest};
+    const at = micros(time);
+    let r = list.records[list.find({id, time})];
+    if (!r && !Number.isNaN(at)) r = (await ctx.get('logs', {'id[eq]': id, from: moment(at), to: moment(at + 1)})).data.find((o) => o.time === time);
+    if (!r) throw new Error('There is no call of this id at this time, or it is not kept any more.');
+    return {r, older: true};
+  };
   return {
-    show(id) {
-      const was = box.dataset.id;
-      box.dataset.id = id;
+    show({id, time}) {
+      const was = shown;
+      shown = {id, time};
       if (!id) {
         if (box.open) box.close();
-        if (was) list.focus(was);
+        if (was.id) list.focus(was);
         return;
       }
       if (!box.open) box.showModal();
-      for (const b of box.querySelectorAll('[data-by]')) b.disabled = !list.beside(id, Number(b.dataset.by));
-      load(id);
+      for (const b of box.querySelectorAll('[data-by]')) b.disabled = !list.beside(shown, Number(b.dataset.by));
+      load(shown);
     },
     drop() {
       ctx.route = {...ctx.route, id: ''};
@@ -48,10 +62,11 @@ export function record(ctx, list) {
   };
 }
 
-function whole(r, ctx, again) {
+// whole shows a record; older says that there is a newer one of its id.
+function whole(r, older, again) {
   return [
     el('div', {class: 'record-sum'}, el('span', {class: `tag ${r.error ? 'bad' : 'plain'}`, text: r.error ? 'failed' : 'ok'}), el('b', {text: r.model || r.requested_model || r.operation}), el('span', {class: 'muted'}, when(r.time, 'full'))),
-    r.error && failure(r.error), attempts(r), warnings(r), facts(r), metadata(r), content(r), feedback(r, again),
+    r.error && failure(r.error), attempts(r), warnings(r), facts(r), metadata(r), content(r, older), feedback(r, older, again),
     part('As JSON', el('details', {}, el('summary', {text: 'The whole record'}), code(JSON.stringify(r, null, 2)))),
   ];
 }
@@ -68,6 +83,9 @@ function micros(t) {
   const m = /^(.*?:\d\d)(?:\.(\d+))?(Z|[+-].*)$/.exec(t || '');
   return m ? Date.parse(m[1] + m[3]) * 1000 + Number((m[2] || '').padEnd(6, '0').slice(0, 6)) : NaN;
 }
+
+// moment is the inverse of micros.
+const moment = (t) => `${new Date(Math.floor(t / 1000)).toISOString().slice(0, -1)}${String(t % 1000).padStart(3, '0')}Z`;
 
 // attempts draws who was asked when, as a waterfall.
 function attempts(r) {
@@ -126,8 +144,9 @@ function metadata(r) {
 const code = (text) => el('div', {class: 'code'}, copier(() => text), el('pre', {tabindex: '0', text}));
 const pretty = (v) => (typeof v === 'string' ? v : JSON.stringify(v, null, 2));
 
-function content(r) {
+function content(r, older) {
   const c = r.content;
+  if (older) return part('Content', el('p', {class: 'muted', text: 'A newer call has this id: what was asked and answered is shown of the newest alone.'}));
   if (!c) return part('Content', el('p', {class: 'muted', text: 'Prompts and answers are not kept unless the options of the log ask for them.'}));
   return part('Content', c.truncated && el('p', {class: 'muted', text: 'A part was larger than what is kept, and is cut.'}),
     [['Request', c.request, messagesOf(c.request?.messages)], ['Response', c.response, messagesOf(c.response?.choices?.map((x) => x.message).filter(Boolean))]].map(([name, value, talk]) => value !== undefined && el('div', {},
@@ -148,7 +167,7 @@ function said(m) {
   return parts.join('\n') || NONE;
 }
 
-function feedback(r, again) {
+function feedback(r, older, again) {
   const note = el('input', {name: 'comment', maxlength: 1000, autocomplete: 'off', placeholder: 'Comment, if you like', 'aria-label': 'Comment'});
   const failedNote = el('p', {class: 'wrong', role: 'alert', hidden: true});
   const give = async (value) => {
@@ -161,7 +180,8 @@ function feedback(r, again) {
       failedNote.hidden = false;
     }
   };
-  return part('Feedback', (r.feedback || []).length > 0 && el('ul', {class: 'said-of'}, r.feedback.map((f) => el('li', {},
-    el('span', {class: `tag ${f.value > 0 ? 'good' : f.value < 0 ? 'bad' : 'plain'}`, text: f.value > 0 ? `+${f.value}` : String(f.value)}), el('span', {class: 'muted'}, ' ', when(f.time), ' '), el('span', {text: f.comment || ''})))),
-  el('div', {class: 'row thumbs'}, button('👍', () => give(1), {'aria-label': 'Good answer'}), button('👎', () => give(-1), {'aria-label': 'Poor answer'}), note), failedNote);
+  const given = (r.feedback || []).length > 0 && el('ul', {class: 'said-of'}, r.feedback.map((f) => el('li', {},
+    el('span', {class: `tag ${f.value > 0 ? 'good' : f.value < 0 ? 'bad' : 'plain'}`, text: f.value > 0 ? `+${f.value}` : String(f.value)}), el('span', {class: 'muted'}, ' ', when(f.time), ' '), el('span', {text: f.comment || ''}))));
+  if (older) return part('Feedback', given, el('p', {class: 'muted', text: 'A newer call has this id, and takes what is said of it.'}));
+  return part('Feedback', given, el('div', {class: 'row thumbs'}, button('👍', () => give(1), {'aria-label': 'Good answer'}), button('👎', () => give(-1), {'aria-label': 'Poor answer'}), note), failedNote);
 }
