@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -115,7 +113,7 @@ func refusal(status int, data []byte) string {
 
 // record finds the one record that is meant: of the front, in a file by its id, or
 // the only one of a file.
-func (s *source) record(ctx context.Context, in io.Reader) (*logs.Record, error) {
+func (a *app) record(ctx context.Context, s *source) (*logs.Record, error) {
 	if s.url != "" {
 		if s.id == "" {
 			return nil, usage("name the record: gatewayctl replay --url URL ID")
@@ -123,6 +121,7 @@ func (s *source) record(ctx context.Context, in io.Reader) (*logs.Record, error)
 		r := new(logs.Record)
 		return r, s.fetch(ctx, "/v1/logs/"+url.PathEscape(s.id), r)
 	}
+	var in io.Reader = a.console.In
 	if s.file != "-" {
 		f, err := os.Open(s.file)
 		if err != nil {
@@ -133,7 +132,7 @@ func (s *source) record(ctx context.Context, in io.Reader) (*logs.Record, error)
 	}
 	var found *logs.Record
 	n := 0
-	err := eachRecord(in, func(r *logs.Record) error {
+	passed, err := eachRecord(in, func(r *logs.Record) error {
 		if n++; s.id == "" || r.ID == s.id {
 			found = r // the last one of an id is the one that counts
 		}
@@ -143,6 +142,7 @@ func (s *source) record(ctx context.Context, in io.Reader) (*logs.Record, error)
 	if name == "-" {
 		name = "the standard input"
 	}
+	passed.say(a.console, name)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -154,32 +154,4 @@ func (s *source) record(ctx context.Context, in io.Reader) (*logs.Record, error)
 		return nil, fmt.Errorf("%s: there are %d records: name one with --id", name, n)
 	}
 	return found, nil
-}
-
-// eachRecord reads records, one JSON value after the other, whether they have a
-// line or several.
-func eachRecord(in io.Reader, visit func(*logs.Record) error) error {
-	d := json.NewDecoder(bufio.NewReader(in))
-	for n := 1; ; n++ {
-		r := new(logs.Record)
-		err := d.Decode(r)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("record %d: %w", n, err)
-		}
-		if err := visit(r); err != nil {
-			return err
-		}
-	}
-}
-
-// decodeLine reads the record of a line; nil for an empty one.
-func decodeLine(line []byte) (*logs.Record, error) {
-	if len(bytes.TrimSpace(line)) == 0 {
-		return nil, nil //nolint:nilnil // no record, and that is no error
-	}
-	r := new(logs.Record)
-	return r, json.Unmarshal(line, r)
 }

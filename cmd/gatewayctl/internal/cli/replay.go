@@ -122,7 +122,7 @@ func readRecorded(r *logs.Record) (*recorded, error) {
 }
 
 func (a *app) replay(ctx context.Context, r *replaying) error {
-	record, err := r.source.record(ctx, a.console.In)
+	record, err := a.record(ctx, &r.source)
 	if err != nil {
 		return err
 	}

@@ -137,8 +137,9 @@ func FuzzRecords(f *testing.F) {
 	f.Add([]byte(`{"id":"r","operation":"chat","content":{"request":{"model":"m","messages":[]},"response":{"choices":[]}}}`))
 	f.Add([]byte(`{"content":{"request":"{\"mo","truncated":true}}`))
 	f.Add([]byte(`{}{}`))
+	f.Add([]byte("{\"id\":\n{}\n null\n{\"record_id\":\"r\"}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		_ = eachRecord(strings.NewReader(string(data)), func(r *logs.Record) error {
+		_, _ = eachRecord(strings.NewReader(string(data)), func(r *logs.Record) error {
 			old, err := readRecorded(r)
 			if err == nil && len(r.Content.Request) == 0 {
 				t.Error("a record without a request is replayed")
