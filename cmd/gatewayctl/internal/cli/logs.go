@@ -1,15 +1,10 @@
 package cli
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,114 +128,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	case <-timer.C:
 		return nil
-	}
-}
-
-// tailFile reads a file, and goes on where it grows.
-func (a *app) tailFile(ctx context.Context, t *tailing, conditions []string) error {
-	f := &follower{app: a, tailing: t, in: &growing{ctx: ctx, file: a.console.In}}
-	for _, text := range conditions {
-		c, err := readCondition(text)
-		if err != nil {
-			return err
-		}
-		f.all = append(f.all, c)
-	}
-	if t.file != "-" {
-		file, err := os.Open(t.file)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = file.Close() }() // it was only read
-		f.in.file = file
-	}
-	return f.run(ctx)
-}
-
-// follower reads a file line by line: the last records up to its end, and then, to
-// follow it, each as it comes.
-type follower struct {
-	app *app
-	*tailing
-	in    *growing
-	all   []condition
-	last  []*logs.Record
-	lines int
-}
-
-func (f *follower) run(ctx context.Context) error {
-	reader := bufio.NewReader(f.in)
-	for {
-		line, err := reader.ReadBytes('\n')
-		if err == nil {
-			if err := f.line(line); err != nil {
-				return err
-			}
-			continue
-		}
-		if !errors.Is(err, io.EOF) {
-			return err
-		}
-		if !f.follow {
-			return errors.Join(f.line(line), f.flush())
-		}
-		if err := f.flush(); err != nil {
-			return err
-		}
-		f.in.follow = true
-		// A line that is still written has its beginning here.
-		reader.Reset(io.MultiReader(bytes.NewReader(line), f.in))
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-}
-
-// line takes one line of the file.
-func (f *follower) line(line []byte) error {
-	f.lines++
-	r, err := decodeLine(line)
-	switch {
-	case err != nil:
-		f.app.console.Say(console.Yellow, "%s: line %d is no record: %s\n", f.file, f.lines, err)
-	case r == nil || !matchesAll(r, f.all):
-	case f.in.follow:
-		return f.app.showRecord(r, f.json)
-	default:
-		if f.last = append(f.last, r); len(f.last) > f.limit {
-			f.last = f.last[1:]
-		}
-	}
-	return nil
-}
-
-// flush shows the last records.
-func (f *follower) flush() error {
-	for _, r := range f.last {
-		if err := f.app.showRecord(r, f.json); err != nil {
-			return err
-		}
-	}
-	f.last = nil
-	return nil
-}
-
-// growing is a file whose end is not the end once follow is set.
-type growing struct {
-	ctx    context.Context
-	file   *os.File
-	follow bool
-}
-
-func (g *growing) Read(p []byte) (int, error) {
-	for {
-		n, err := g.file.Read(p)
-		if n > 0 || err != nil && !errors.Is(err, io.EOF) || !g.follow {
-			return n, err
-		}
-		if err := sleep(g.ctx, followEvery); err != nil {
-			return 0, err
-		}
 	}
 }
 
