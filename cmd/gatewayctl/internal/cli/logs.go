@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,60 +63,6 @@ func (a *app) logsCommand() *cobra.Command {
 	cmd.Flags().BoolVarP(&t.follow, "follow", "f", false, "go on with those that come")
 	cmd.Flags().BoolVar(&t.json, "json", false, "records as JSON, one a line")
 	return cmd
-}
-
-// tailFront asks a front, and again for what is newer.
-func (a *app) tailFront(ctx context.Context, t *tailing, conditions []string) error {
-	query := url.Values{}
-	for _, c := range conditions {
-		name, value, ok := strings.Cut(c, "=")
-		if !ok {
-			return usage("a condition is FIELD=VALUE or FIELD[OP]=VALUE, not " + c)
-		}
-		query.Add(name, value)
-	}
-	query.Set("limit", strconv.Itoa(t.limit))
-	shown := map[string]bool{}
-	for {
-		var page logs.Page
-		if err := t.fetch(ctx, "/v1/logs?"+query.Encode(), &page); err != nil {
-			return err
-		}
-		slices.Reverse(page.Records)
-		seen := map[string]bool{}
-		for i := range page.Records {
-			r := &page.Records[i]
-			if seen[r.ID] = true; shown[r.ID] {
-				continue
-			}
-			if err := a.showRecord(r, t.json); err != nil {
-				return err
-			}
-		}
-		if !t.follow {
-			return nil
-		}
-		if len(page.Records) > 0 {
-			// A call that began earlier may end later: a minute back is asked for again.
-			query.Set("from", page.Records[len(page.Records)-1].Time.Add(-time.Minute).Format(time.RFC3339Nano))
-			query.Set("limit", strconv.Itoa(logs.MaxLimit))
-			shown = merged(shown, seen)
-		}
-		if err := sleep(ctx, 4*followEvery); err != nil {
-			return err
-		}
-	}
-}
-
-// merged keeps the ids of the last pages.
-func merged(old, now map[string]bool) map[string]bool {
-	if len(old) > 4*logs.MaxLimit {
-		old = map[string]bool{}
-	}
-	for id := range now {
-		old[id] = true
-	}
-	return old
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
