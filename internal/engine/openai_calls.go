@@ -12,19 +12,21 @@ const maxCalls = 1024
 
 // openCall is one tool call in the making.
 type openCall struct {
-	wire  int    // the server's index
-	id    string // the server's id, "" when it gave none
-	sent  string // the id that was given out
-	named bool
-	args  argsScan
+	wire int    // the server's index
+	id   string // the server's first id, "" when it gave none
+	sent string // the id that was given out
+	name string
+	args argsScan
 }
 
 // call adds a tool call, or a piece of one. Servers give calls the same index,
-// or none, and leave ids out: a piece belongs to the call that it can belong to.
-func (s *openChoice) call(delta *providers.Delta, c *openai.Call, whole bool) error {
+// or none, and leave ids out, or give each piece another one: a piece belongs to
+// the call that it can belong to. closing says that it is the only piece of the
+// chunk that ends the answer.
+func (s *openChoice) call(delta *providers.Delta, c *openai.Call, whole, closing bool) error {
 	at := -1
 	if !whole {
-		at = s.callOf(c)
+		at = s.callOf(c, closing)
 	}
 	piece := providers.ToolCallDelta{Index: at, Function: providers.FunctionCall{Arguments: c.Arguments}, Extra: c.Extra}
 	if at < 0 {
@@ -40,8 +42,8 @@ func (s *openChoice) call(delta *providers.Delta, c *openai.Call, whole bool) er
 		piece.Index, piece.ID, piece.Type = at, own.sent, "function"
 	}
 	own := &s.calls[at]
-	if c.Name != "" && !own.named {
-		own.named, piece.Function.Name = true, c.Name
+	if c.Name != "" && own.name == "" {
+		own.name, piece.Function.Name = c.Name, c.Name
 	}
 	own.args.feed(c.Arguments)
 	if piece.ID == "" && piece.Function.Name == "" && c.Arguments == "" && len(c.Extra) == 0 {
@@ -53,7 +55,7 @@ func (s *openChoice) call(delta *providers.Delta, c *openai.Call, whole bool) er
 
 // callOf returns the call that the piece belongs to, or -1 when it begins a new
 // one.
-func (s *openChoice) callOf(c *openai.Call) int {
+func (s *openChoice) callOf(c *openai.Call, closing bool) int {
 	at := len(s.calls) - 1
 	if c.HasIndex {
 		for at >= 0 && s.calls[at].wire != c.Index {
@@ -71,12 +73,14 @@ func (s *openChoice) callOf(c *openai.Call) int {
 		return -1
 	}
 	own := &s.calls[at]
+	whole := own.args.whole()
 	switch {
-	case c.ID != "" && own.id != "": // it has another id
+	case closing && whole && c.Arguments == "" && c.Name == own.name && (c.ID == "" || c.HasIndex): // its end, said once more
+	case c.ID != "" && own.id != "" && (!c.HasIndex || whole || c.Name != "" && !own.args.begun): // it has another id
 		return -1
-	case c.Name != "" && own.named && own.args.whole(): // the next one of the same index
+	case c.Name != "" && own.name != "" && whole: // the next one of the same index
 		return -1
-	case c.ID != "":
+	case own.id == "":
 		own.id = c.ID
 	}
 	return at

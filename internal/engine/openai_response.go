@@ -230,8 +230,9 @@ func (s *openChoice) add(d *openDecoder, w *openai.Choice, out *providers.ChunkC
 			s.other(delta, p.Raw)
 		}
 	}
+	closing := w.FinishReason != "" && len(w.Calls) == 1
 	for i := range w.Calls {
-		if err := s.call(delta, &w.Calls[i], d.whole); err != nil {
+		if err := s.call(delta, &w.Calls[i], d.whole, closing); err != nil {
 			return err
 		}
 	}

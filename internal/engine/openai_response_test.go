@@ -117,8 +117,8 @@ func TestPiecesOfCallsArePutTogether(t *testing.T) {
 	type call struct{ ID, Name, Arguments string }
 	for _, tt := range []struct {
 		name   string
-		pieces []string
-		want   []call // an id that was made is empty
+		pieces []string // one that begins with ! is in the chunk that ends the answer
+		want   []call   // an id that was made is empty
 	}{
 		{"by index", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}`, `{"index":1,"id":"b","function":{"name":"g","arguments":"{}"}}`, `{"index":0,"function":{"arguments":"}"}}`},
 			[]call{{"a", "f", "{}"}, {"b", "g", "{}"}}},
@@ -140,11 +140,26 @@ func TestPiecesOfCallsArePutTogether(t *testing.T) {
 			[]call{{"a", "f", "{}"}, {"b", "f", "{}"}}},
 		{"the name comes later", []string{`{"index":0,"id":"a"}`, `{"index":0,"function":{"name":"f"}}`, `{"index":0,"function":{"arguments":{"z":1}}}`},
 			[]call{{"a", "f", `{"z":1}`}}},
+		{"a new id in each piece", []string{`{"index":0,"id":"t-1","function":{"name":"f","arguments":"{\"x\""}}`, `{"index":0,"id":"t-2","function":{"name":"f","arguments":":1}"}}`, `!{"index":0,"id":"t-3","function":{"name":"f","arguments":""}}`},
+			[]call{{"t-1", "f", `{"x":1}`}}},
+		{"a new id and nothing said yet", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":""}}`, `{"index":0,"id":"b","function":{"name":"g","arguments":"{}"}}`},
+			[]call{{"a", "f", "{}"}, {"b", "g", "{}"}}},
+		{"the name once more at the end", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}`, `!{"index":0,"function":{"name":"f","arguments":""}}`},
+			[]call{{"a", "f", `{"x":1}`}}},
+		{"another name at the end", []string{`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`, `!{"index":0,"function":{"name":"g","arguments":""}}`},
+			[]call{{"a", "f", "{}"}, {"", "g", "{}"}}},
+		{"another call without an index at the end", []string{`{"id":"a","function":{"name":"f","arguments":"{}"}}`, `!{"id":"b","function":{"name":"f","arguments":""}}`},
+			[]call{{"a", "f", "{}"}, {"b", "f", "{}"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var events []string
 			for _, p := range tt.pieces {
-				events = append(events, `{"choices":[{"delta":{"tool_calls":[`+p+`]}}]}`)
+				p, closing := strings.CutPrefix(p, "!")
+				reason := "null"
+				if closing {
+					reason = `"tool_calls"`
+				}
+				events = append(events, `{"choices":[{"delta":{"tool_calls":[`+p+`]},"finish_reason":`+reason+`}]}`)
 			}
 			answer, err := openFold(openDecoderOf(false, ""), append(events, sse.Done)...)
 			if err != nil {
