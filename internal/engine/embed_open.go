@@ -271,7 +271,7 @@ func (x *embedExchange) readOwn(own *providers.Predictor, body []byte) error {
 	if !jsonx.Valid(body) {
 		return unreadable(http.StatusOK, body)
 	}
-	if raw, ok := jsonx.Lookup(body, "error"); ok {
+	if raw, ok := errorMember(body); ok {
 		return rawError(http.StatusOK, raw)
 	}
 	p, err := own.Vectors(body)

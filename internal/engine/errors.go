@@ -99,13 +99,20 @@ func bodyError(status int, body []byte) *providers.Error {
 	if e := claudeError(status, object); e != nil {
 		return e
 	}
-	if raw, ok := jsonx.Lookup(object, "error"); ok {
+	if raw, ok := errorMember(object); ok {
 		return rawError(status, raw)
 	}
 	if isFlatError(object) {
 		return flatError(status, object)
 	}
 	return unreadable(status, body)
+}
+
+// errorMember returns the value of "error" in an answer. Servers that write all
+// their members say null when there is none.
+func errorMember(object []byte) (raw []byte, ok bool) {
+	raw, ok = jsonx.Lookup(object, "error")
+	return raw, ok && string(raw) != "null"
 }
 
 // rawError reads the value of "error". A status below 400 is replaced by the

@@ -52,7 +52,7 @@ func (p *Engine) readObject(c *call, decode func(*jsonx.Reader)) error {
 	if r.Kind() != jsonx.Object {
 		return unreadable(http.StatusOK, buf.B)
 	}
-	if raw, ok := jsonx.Lookup(buf.B, "error"); ok && string(raw) != "null" && !c.faulty {
+	if raw, ok := errorMember(buf.B); ok && !c.faulty {
 		return rawError(http.StatusOK, raw)
 	}
 	if decode(&r); r.End() != nil {

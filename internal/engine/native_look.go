@@ -44,7 +44,7 @@ func (l *nativeLook) whole(body []byte) error {
 	if !jsonx.Valid(body) {
 		return unreadable(0, body)
 	}
-	if raw, ok := jsonx.Lookup(body, "error"); ok && string(raw) != "null" {
+	if raw, ok := errorMember(body); ok {
 		return nativeFault(raw)
 	}
 	if l.method == providers.NativePredict {

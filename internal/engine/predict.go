@@ -81,10 +81,8 @@ func (d *predictDecoder) finish() ([]*providers.ChatCompletionChunk, error) {
 	case !valid:
 		return nil, unreadable(0, body)
 	}
-	if raw, ok := jsonx.Lookup(body, "error"); ok {
-		e := rawError(0, raw)
-		e.Sent = true
-		return nil, e
+	if err := predictError(body); err != nil {
+		return nil, err
 	}
 	p, err := d.own.Answer(body)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"time"
 
-	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/internal/sse"
 	"github.com/b650d4bf/gateway/providers"
 )
@@ -72,8 +71,8 @@ func (d *predictStream) chunk(text, reason string) *providers.ChatCompletionChun
 
 // predictError returns the error that an object tells of, nil for none.
 func predictError(data []byte) error {
-	raw, ok := jsonx.Lookup(data, "error")
-	if !ok || string(raw) == "null" {
+	raw, ok := errorMember(data)
+	if !ok {
 		return nil
 	}
 	e := rawError(0, raw)

@@ -65,7 +65,7 @@ func (p *Engine) passWhole(ctx context.Context, t *providers.Target, m Model, pa
 	if r := jsonx.NewReader(buf.B); r.Kind() != jsonx.Object {
 		return c.named(unreadable(http.StatusOK, buf.B))
 	}
-	if raw, ok := jsonx.Lookup(buf.B, "error"); ok && string(raw) != "null" {
+	if raw, ok := errorMember(buf.B); ok {
 		return c.named(rawError(http.StatusOK, raw))
 	}
 	if err := decode(buf.B); err != nil {

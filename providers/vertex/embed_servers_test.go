@@ -241,6 +241,16 @@ func TestPredictorsOfEmbeddingsThatFail(t *testing.T) {
 	}
 }
 
+func TestAnAnswerOfVectorsMaySayThatThereIsNoError(t *testing.T) {
+	rt := plays([]byte(`{"predictions":[[1,2]],"error":null}`))
+	p := vertex.New(vertex.Config{Transport: rt, Predictors: map[string]vertex.Predictor{"tei": tei}})
+	defer func() { _ = p.Close() }()
+	out, err := p.Embeddings(t.Context(), target("endpoints.tei"), &providers.EmbeddingRequest{Model: "endpoints.tei", Input: providers.EmbeddingText("a")})
+	if err != nil || len(out.Data) != 1 || rt.calls != 1 {
+		t.Errorf("%+v %v after %d requests", out, err, rt.calls)
+	}
+}
+
 // A row of the table says how an endpoint is asked, and by which limits.
 func TestRowsOfEndpointsThatEmbed(t *testing.T) {
 	s := servers(t)

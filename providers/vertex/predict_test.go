@@ -40,7 +40,7 @@ func predicting(t *testing.T, own vertex.Predictor, rt *player) *vertex.Provider
 }
 
 func TestAPredictorSpeaksForAnEndpoint(t *testing.T) {
-	const answer = "{\n  \"predictions\": [\n    \"Hi\\nthere\"\n  ],\n  \"deployedModelId\": \"7\"\n}\n"
+	const answer = "{\n  \"predictions\": [\n    \"Hi\\nthere\"\n  ],\n  \"error\": null,\n  \"deployedModelId\": \"7\"\n}\n"
 	for name, body := range map[string]func() io.Reader{
 		"at once":  func() io.Reader { return strings.NewReader(answer) },
 		"in bytes": func() io.Reader { return iotest.OneByteReader(strings.NewReader(answer)) },
