@@ -59,7 +59,8 @@ type answer struct {
 	open     openBlock
 	trailing []carrier // for behind the open block
 	sources  []providers.Annotation
-	calls    int // of the calls, how many have begun
+	calls    int   // of the calls, how many have begun
+	closed   []int // the calls that ended without arguments, and were given {}
 }
 
 // openBlock is the block that is being written.
@@ -68,6 +69,10 @@ type openBlock struct {
 	from   int    // its index among the content blocks, or the calls
 	said   bool   // a call's arguments have begun
 	signed bool   // it has its signature
+	// held is the head of a call that waits for its name, and early what has come
+	// of its arguments.
+	held  *head
+	early []byte
 }
 
 // add takes one chunk in.
@@ -238,41 +243,6 @@ func (a *answer) text(index int, p *providers.ContentPart) error {
 	return nil
 }
 
-// call takes a piece of a tool call in.
-func (a *answer) call(d *providers.ToolCallDelta) error {
-	signature := d.Function.ThoughtSignature
-	if a.open.kind == "tool_use" && a.open.from == d.Index {
-		if signature != "" {
-			a.trailing = append(a.trailing, carrier{onBefore, signature})
-		}
-		a.arguments(d.Function.Arguments)
-		return nil
-	}
-	if d.Index != a.calls {
-		return answerError("the pieces of the answer's tool calls are mixed")
-	}
-	a.calls++
-	if err := a.sign(onCall, signature); err != nil {
-		return err
-	}
-	h := head{kind: "tool_use", id: d.ID, name: d.Function.Name}
-	if caller, ok := d.Extra.Get("caller"); ok {
-		h.raw = jsonx.AppendMember(nil, "caller", caller)
-	}
-	if err := a.begin(&h, d.Index); err != nil {
-		return err
-	}
-	a.arguments(d.Function.Arguments)
-	return nil
-}
-
-func (a *answer) arguments(s string) {
-	if s != "" {
-		a.open.said = true
-		a.to.piece(inputDelta, s)
-	}
-}
-
 // sign sends a signature ahead of the block that it belongs to: on the thought
 // that is being written, or on an empty one.
 func (a *answer) sign(where place, signature string) error {
@@ -289,13 +259,18 @@ func (a *answer) sign(where place, signature string) error {
 	return nil
 }
 
-// begin begins a block, after the one that is open has ended.
+// begin begins a block, after the one that is open has ended. A call without its
+// name waits for it, since a block's start can't be said again.
 func (a *answer) begin(h *head, from int) error {
 	if err := a.end(); err != nil {
 		return err
 	}
-	a.to.begin(h)
 	a.open = openBlock{kind: h.kind, from: from}
+	if h.kind == "tool_use" && h.name == "" {
+		a.open.held = h
+		return nil
+	}
+	a.to.begin(h)
 	return nil
 }
 
@@ -313,8 +288,12 @@ func (a *answer) whole(h *head) error {
 // end ends the open block, and gives out the signatures that wait for it.
 func (a *answer) end() error {
 	if a.open.kind != "" {
+		if a.open.held != nil { // it has no name
+			a.release()
+		}
 		if a.open.kind == "tool_use" && !a.open.said {
 			a.to.piece(inputDelta, "{}")
+			a.closed = append(a.closed, a.open.from)
 		}
 		a.open = openBlock{}
 		if err := a.to.end(); err != nil {
