@@ -29,7 +29,7 @@ type MessageAnswer struct {
 	// Body is the Message as JSON.
 	Body []byte
 	// Meta says what the gateway did. Its warnings name members of the body that
-	// was sent.
+	// was sent; content[i] is a block of the Message.
 	Meta Meta
 }
 
@@ -106,11 +106,11 @@ func (c *Client) message(ctx context.Context, call *pipeline.Settings, req *mess
 	if err != nil {
 		return nil, req.Restate(err)
 	}
-	body, err := messages.AppendMessage(nil, out, c.signsThinking(&out.Meta))
+	body, warnings, err := messages.AppendMessage(nil, out, c.signsThinking(&out.Meta))
 	if err != nil {
 		return nil, err
 	}
-	out.Meta.Warnings = req.RestateWarnings(out.Meta.Warnings)
+	out.Meta.Warnings = append(req.RestateWarnings(out.Meta.Warnings), warnings...)
 	return &MessageAnswer{Body: body, Meta: out.Meta}, nil
 }
 

@@ -118,3 +118,16 @@ func TestCallsOfAnOpenModelAreToolUse(t *testing.T) {
 		})
 	}
 }
+
+func TestACallThatWasCutLeavesTheRestOfTheMessage(t *testing.T) {
+	const answer = `{"id":"i","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"text","tool_calls":[` +
+		`{"id":"a","type":"function","function":{"name":"f","arguments":"{\"x\":"}}]},"finish_reason":"length"}]}`
+	got, reason, warnings := tellOpen(t, answer, false)
+	want := []openBlock{{"text", "text", "", nil}, {"tool_use", "", "f", map[string]any{}}}
+	if diff := cmp.Diff(want, got); diff != "" || reason != "max_tokens" {
+		t.Errorf("ended by %s (-want +got)\n%s", reason, diff)
+	}
+	if len(warnings) != 1 || warnings[0].Param != "content[1].input" {
+		t.Errorf("warnings %+v", warnings)
+	}
+}

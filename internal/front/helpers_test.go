@@ -90,7 +90,8 @@ func (f *fake) Messages(ctx context.Context, req *messages.Request, o *Overrides
 	if err != nil {
 		return nil, err
 	}
-	body, err := messages.AppendMessage(nil, out, true)
+	body, warnings, err := messages.AppendMessage(nil, out, true)
+	out.Meta.Warnings = append(out.Meta.Warnings, warnings...)
 	return &MessageAnswer{body, out.Meta}, err
 }
 

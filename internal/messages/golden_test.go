@@ -23,9 +23,10 @@ import (
 //	message.json   the Message that completion.json comes to
 //	events.jsonl   the events that chunks.jsonl come to
 //	error.txt      what was wrong
+//	warnings.txt   what the Message can't hold
 //
 // A comment that begins with "claude:" says that a Claude model answers.
-var goldenFiles = []string{"chat.json", "message.json", "events.jsonl", "error.txt"}
+var goldenFiles = []string{"chat.json", "message.json", "events.jsonl", "error.txt", "warnings.txt"}
 
 func TestGolden(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
@@ -50,7 +51,10 @@ func TestGolden(t *testing.T) {
 			if body := a.Get("completion.json"); body != nil {
 				var c providers.ChatCompletion
 				decode(t, body, &c)
-				message, err := messages.AppendMessage([]byte("before"), &c, own)
+				message, warnings, err := messages.AppendMessage([]byte("before"), &c, own)
+				for _, w := range warnings {
+					got["warnings.txt"] = append(got["warnings.txt"], w.Code+" "+w.Param+": "+w.Message+"\n"...)
+				}
 				if fail(err); err == nil {
 					message, _ = bytes.CutPrefix(message, []byte("before"))
 					got["message.json"] = indent(t, message)
@@ -202,7 +206,7 @@ func TestTheFoldOfAStreamIsTheWholeAnswer(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			whole, wholeErr := messages.AppendMessage(nil, acc.Completion(), claude)
+			whole, _, wholeErr := messages.AppendMessage(nil, acc.Completion(), claude)
 			if err != nil || wholeErr != nil {
 				if err == nil || wholeErr == nil || err.Error() != wholeErr.Error() {
 					t.Errorf("errors %v and %v", err, wholeErr)

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/b650d4bf/gateway/internal/jsonx"
@@ -9,17 +10,18 @@ import (
 
 // AppendMessage appends the answer as a Message. own says that thinking goes out
 // with the signature that it came with, as a Claude model's does; that of other
-// models goes out without.
-func AppendMessage(dst []byte, c *providers.ChatCompletion, own bool) ([]byte, error) {
+// models goes out without. The warnings tell of what the schema can't hold.
+func AppendMessage(dst []byte, c *providers.ChatCompletion, own bool) ([]byte, []providers.Warning, error) {
 	var content jsonx.Writer
-	a := answer{to: &wholeSink{w: &content}, own: own}
+	to := wholeSink{w: &content}
+	a := answer{to: &to, own: own}
 	content.BeginArray()
 	chunk := chunkOf(c)
 	if err := a.add(&chunk); err != nil {
-		return dst, err
+		return dst, nil, err
 	}
 	if err := a.close(); err != nil {
-		return dst, err
+		return dst, nil, err
 	}
 	content.EndArray()
 
@@ -33,7 +35,7 @@ func AppendMessage(dst []byte, c *providers.ChatCompletion, own bool) ([]byte, e
 	w.Key("usage")
 	writeUsage(&w, a.usage)
 	w.EndObject()
-	return append(dst, w.Bytes()...), w.Err()
+	return append(dst, w.Bytes()...), to.warnings, w.Err()
 }
 
 func (a *answer) writeIdentity(w *jsonx.Writer) {
@@ -78,6 +80,9 @@ type wholeSink struct {
 	text  [4]strings.Builder // by the kind of piece
 	cites bool               // a citation was written
 	sums  jsonx.Writer       // the citations
+
+	blocks   int // that have ended
+	warnings []providers.Warning
 }
 
 func (s *wholeSink) begin(h *head) {
@@ -115,16 +120,27 @@ func (s *wholeSink) end() error {
 		w.String(s.text[signatureDelta].String())
 	}
 	if input := s.text[inputDelta].String(); input != "" {
-		if !jsonx.ValidString(input) {
-			return answerError("the arguments of a tool call are not JSON")
-		}
 		w.Key("input")
-		w.RawString(input)
+		w.RawString(s.object(input))
 	}
 	w.EndObject()
+	s.blocks++
 	for i := range s.text {
 		s.text[i].Reset()
 	}
 	s.cites = false
 	return nil
+}
+
+// object returns the input of a call, which the schema has as an object: an empty
+// one in the place of what is none, such as arguments that max_tokens cut.
+func (s *wholeSink) object(input string) string {
+	if strings.HasPrefix(strings.TrimLeft(input, " \t\r\n"), "{") && jsonx.ValidString(input) {
+		return input
+	}
+	s.warnings = append(s.warnings, providers.Warning{
+		Code: providers.WarnDroppedBlock, Param: "content[" + strconv.Itoa(s.blocks) + "].input",
+		Message: "empty: the arguments of the answer's tool call are no JSON object",
+	})
+	return "{}"
 }
