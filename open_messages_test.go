@@ -131,3 +131,29 @@ func TestACallThatWasCutLeavesTheRestOfTheMessage(t *testing.T) {
 		t.Errorf("warnings %+v", warnings)
 	}
 }
+
+func TestARefusalOfAnOpenModelIsTold(t *testing.T) {
+	const (
+		said  = `I can't do that.`
+		whole = `{"id":"i","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":null,"refusal":"` + said + `"},"finish_reason":"stop"}]}`
+	)
+	stream := openEvents("stop", `{"role":"assistant","content":"","refusal":null}`, `{"refusal":"I can't "}`, `{"refusal":"do that."}`, `{}`)
+	for form, answer := range map[bool]string{false: whole, true: stream} {
+		got, reason, _ := tellOpen(t, answer, form)
+		if diff := cmp.Diff([]openBlock{{"text", said, "", nil}}, got); diff != "" || reason != "refusal" {
+			t.Errorf("stream %v ended by %s (-want +got)\n%s", form, reason, diff)
+		}
+	}
+	q := gateway.CompletionRequest{Model: "qwen.qwen3-next-80b-a3b-instruct-maas", Prompt: gateway.PromptText("hi")}
+	out, err := openClient(t, &replies{text: whole}).Completions.Create(t.Context(), &q)
+	if err != nil || out.Choices[0].Text != said {
+		t.Errorf("%+v %v", out, err)
+	}
+	s, err := openClient(t, &replies{text: stream}).Completions.CreateStream(t.Context(), &q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err = s.Collect(); err != nil || out.Choices[0].Text != said {
+		t.Errorf("stream: %+v %v", out, err)
+	}
+}

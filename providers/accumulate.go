@@ -3,6 +3,8 @@ package providers
 import (
 	"strconv"
 	"strings"
+
+	"github.com/b650d4bf/gateway/internal/jsonx"
 )
 
 // maxChoices bounds what an index in a chunk can make an [Accumulator] allocate.
@@ -26,6 +28,8 @@ type choiceFold struct {
 	blocks []blockFold
 	room   [2]blockFold // for the usual thinking and text
 	audio  *audioFold
+	// refusal is text that comes in pieces, though it is kept in Extra.
+	refusal textFold
 }
 
 type callFold struct {
@@ -156,6 +160,9 @@ func (f *choiceFold) addDelta(d *Delta) error {
 	}
 	m := &f.choice.Message
 	m.Annotations = append(m.Annotations, d.Annotations...)
+	if len(d.Extra) > 0 {
+		f.refusal.add(jsonx.LookupString(d.Extra, "refusal"))
+	}
 	return m.Extra.merge(d.Extra)
 }
 
@@ -254,6 +261,9 @@ func (f *choiceFold) finish(c *Choice, room []ContentPart) {
 	}
 	if f.audio != nil {
 		m.Audio = f.audio.finish()
+	}
+	if f.refusal.rest != nil { // there are several pieces
+		m.Extra.SetString("refusal", f.refusal.String())
 	}
 	if len(f.calls) > 0 {
 		m.ToolCalls = make([]ToolCall, len(f.calls))

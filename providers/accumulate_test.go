@@ -66,6 +66,9 @@ func TestAccumulatorFolds(t *testing.T) {
 			choice(`"delta":{"content":"a","refusal":null,"m":1},"safetyRatings":[1],"citations":[]`),
 			choice(`"delta":{"refusal":null,"m":2},"safetyRatings":[1,2]`),
 		}, answer(`{"role":"assistant","content":"a","refusal":null,"m":2}`, open+`,"citations":[],"safetyRatings":[1,2]`)},
+		{"a refusal in pieces", []string{
+			choice(`"delta":{"refusal":"I "}`), choice(`"delta":{"refusal":"can't."}`), choice(`"delta":{"refusal":null}`),
+		}, answer(`{"role":"assistant","content":"","refusal":"I can't."}`, open)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

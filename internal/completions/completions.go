@@ -143,7 +143,7 @@ func (j *job) completion(answers []*providers.ChatCompletion) *providers.Complet
 			c := &a.Choices[k]
 			t := j.tracker(i)
 			out.Choices = append(out.Choices, providers.CompletionChoice{
-				Index: i*j.n + c.Index, Text: t.text(c.Message.Content.Text()), Logprobs: t.logprobs(j.q, c.Logprobs),
+				Index: i*j.n + c.Index, Text: t.text(c.Message.Content.Text(), c.Message.Extra, true), Logprobs: t.logprobs(j.q, c.Logprobs),
 				FinishReason: finish(c.FinishReason), Extra: c.Extra,
 			})
 		}

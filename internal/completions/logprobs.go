@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/b650d4bf/gateway/internal/jsonx"
 	"github.com/b650d4bf/gateway/providers"
 )
 
@@ -11,6 +12,9 @@ import (
 type tracker struct {
 	echo   string // what is still to be said before the text
 	offset int    // characters before the next token
+
+	said    bool // there is text
+	refusal []byte
 }
 
 // tracker returns that of a choice of the prompt.
@@ -22,8 +26,16 @@ func (j *job) tracker(prompt int) tracker {
 	return tracker{echo: text, offset: utf8.RuneCountInString(text)}
 }
 
-// text returns a piece, after the prompt if that was not said yet.
-func (t *tracker) text(piece string) string {
+// text returns a piece, after the prompt if that was not said yet. A refusal,
+// which extra may have, is the text of a choice that has no other: it comes with
+// the last piece.
+func (t *tracker) text(piece string, extra providers.Extra, last bool) string {
+	if len(extra) > 0 {
+		t.refusal = append(t.refusal, jsonx.LookupString(extra, "refusal")...)
+	}
+	if t.said = t.said || piece != ""; last && !t.said {
+		piece, t.said = string(t.refusal), true
+	}
 	piece = t.echo + piece
 	t.echo = ""
 	return piece

@@ -154,7 +154,7 @@ func (s *Stream) piece(p *piece) *providers.Completion {
 			s.choice[index] = t
 		}
 		one := providers.CompletionChoice{
-			Index: index, Text: t.text(from.Delta.Content), Logprobs: t.logprobs(s.q, from.Logprobs),
+			Index: index, Text: t.text(from.Delta.Content, from.Delta.Extra, from.FinishReason != ""), Logprobs: t.logprobs(s.q, from.Logprobs),
 			FinishReason: finish(from.FinishReason), Extra: from.Extra,
 		}
 		if one.Text != "" || one.Logprobs != nil || one.FinishReason != "" || len(one.Extra) > 0 {

@@ -32,6 +32,17 @@ func Lookup(obj []byte, key string) ([]byte, bool) {
 	return nil, false
 }
 
+// LookupString returns the text of the first member of obj with the key, "" when
+// it is none.
+func LookupString(obj []byte, key string) string {
+	raw, ok := Lookup(obj, key)
+	if !ok || raw[0] != '"' {
+		return ""
+	}
+	r := NewReader(raw)
+	return r.String()
+}
+
 // Members yields the unescaped keys and raw values of obj in order, up to the
 // first error. The values alias obj.
 func Members(obj []byte) iter.Seq2[string, []byte] {

@@ -61,6 +61,8 @@ type answer struct {
 	sources  []providers.Annotation
 	calls    int   // of the calls, how many have begun
 	closed   []int // the calls that ended without arguments, and were given {}
+	texts    bool  // there is text
+	refusal  []byte
 }
 
 // openBlock is the block that is being written.
@@ -119,6 +121,9 @@ func (a *answer) delta(d *providers.Delta) error {
 		}
 	}
 	a.sources = append(a.sources, d.Annotations...)
+	if len(d.Extra) > 0 {
+		a.refusal = append(a.refusal, jsonx.LookupString(d.Extra, "refusal")...)
+	}
 	return nil
 }
 
@@ -221,6 +226,7 @@ func (a *answer) text(index int, p *providers.ContentPart) error {
 			}
 		}
 		a.to.piece(textDelta, p.Text)
+		a.texts = true
 	}
 	switch {
 	case p.Signature == "" || p.Text != "" && thought:
@@ -311,8 +317,14 @@ func (a *answer) end() error {
 	return nil
 }
 
-// close ends the content. The sources of an answer belong to its last text.
+// close ends the content. A refusal is the text of an answer that has no other,
+// which only its end tells. The sources of an answer belong to its last text.
 func (a *answer) close() error {
+	if len(a.refusal) > 0 && !a.texts {
+		if err := a.text(-1, &providers.ContentPart{Type: providers.PartText, Text: string(a.refusal)}); err != nil {
+			return err
+		}
+	}
 	if a.open.kind == providers.PartText {
 		var w jsonx.Writer
 		for i := range a.sources {

@@ -57,7 +57,7 @@ func chunkOf(c *providers.ChatCompletion) providers.ChatCompletionChunk {
 	}
 	choice := &c.Choices[0]
 	m := &choice.Message
-	d := providers.Delta{Content: m.Content.Text(), Audio: m.Audio, Annotations: m.Annotations}
+	d := providers.Delta{Content: m.Content.Text(), Audio: m.Audio, Annotations: m.Annotations, Extra: m.Extra}
 	for i := range m.ContentBlocks {
 		d.ContentBlocks = append(d.ContentBlocks, providers.ContentBlockDelta{Index: i, Delta: m.ContentBlocks[i]})
 	}

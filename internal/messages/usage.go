@@ -27,6 +27,9 @@ var nativeReasons = []string{
 var stopMembers = []string{"stop_details", "container", "context_management"}
 
 func (a *answer) stopReason() string {
+	if len(a.refusal) > 0 {
+		return "refusal"
+	}
 	if slices.Contains(nativeReasons, a.native) {
 		return a.native
 	}
