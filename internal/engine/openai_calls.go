@@ -69,21 +69,26 @@ func (s *openChoice) callOf(c *openai.Call, closing bool) int {
 			}
 		}
 	}
-	if at < 0 {
+	if at < 0 || s.calls[at].ends(c, closing) {
 		return -1
 	}
-	own := &s.calls[at]
-	whole := own.args.whole()
-	switch {
-	case closing && whole && c.Arguments == "" && c.Name == own.name && (c.ID == "" || c.HasIndex): // its end, said once more
-	case c.ID != "" && own.id != "" && (!c.HasIndex || whole || c.Name != "" && !own.args.begun): // it has another id
-		return -1
-	case c.Name != "" && own.name != "" && whole: // the next one of the same index
-		return -1
-	case own.id == "":
+	if own := &s.calls[at]; own.id == "" {
 		own.id = c.ID
 	}
 	return at
+}
+
+// ends reports whether the piece, which has the call's index or none, is of the
+// next call.
+func (o *openCall) ends(c *openai.Call, closing bool) bool {
+	whole := o.args.whole()
+	switch {
+	case closing && whole && c.Arguments == "" && c.Name == o.name && (c.ID == "" || c.HasIndex): // its end, said once more
+		return false
+	case c.ID != "" && o.id != "" && (!c.HasIndex || whole || c.Name != "" && !o.args.begun): // it has another id
+		return true
+	}
+	return c.Name != "" && o.name != "" && whole // the next one of the same index
 }
 
 // closeCalls gives calls without any arguments the empty object.
