@@ -157,3 +157,30 @@ func TestARefusalOfAnOpenModelIsTold(t *testing.T) {
 		t.Errorf("stream: %+v %v", out, err)
 	}
 }
+
+func TestAnOpenModelIsSentNothingOfAnthropicsSchema(t *testing.T) {
+	const mark = `"cache_control":{"type":"ephemeral"}`
+	rt := &replies{text: `{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}`}
+	out, err := openClient(t, rt).Messages.Create(t.Context(), []byte(`{"model":"openai.gpt-oss-120b-maas","max_tokens":64,`+mark+`,`+
+		`"context_management":{"edits":[]},"output_config":{"effort":"low"},"system":[{"type":"text","text":"s",`+mark+`}],`+
+		`"tools":[{"name":"f","input_schema":{"type":"object"},`+mark+`},{"type":"web_search_20250305","name":"web_search"}],`+
+		`"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{},`+mark+`}]},`+
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"no","is_error":true,`+mark+`}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"model":"openai/gpt-oss-120b-maas","messages":[{"role":"system","content":[{"type":"text","text":"s"}]},{"role":"user","content":"hi"},` +
+		`{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},` +
+		`{"role":"tool","content":"{\"error\":\"no\"}","tool_call_id":"a"}],"max_tokens":64,` +
+		`"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}]}`
+	if diff := cmp.Diff(want, rt.sent); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	var params []string
+	for _, w := range out.Meta.Warnings {
+		params = append(params, w.Param)
+	}
+	if diff := cmp.Diff([]string{"system[0].cache_control", "tools[1].type", "cache_control", "context_management", "output_config"}, params); diff != "" {
+		t.Errorf("warnings (-want +got)\n%s", diff)
+	}
+}

@@ -78,6 +78,20 @@ A member that is in no table goes as it is to open models, to endpoints and othe
 with a warning for Mistral's models. Members of Gemini alone, such as ` + "`safety_settings`" + `, are left out with a warning. Members may also stand within ` + "`extra_body`" + `.
 `
 
+const openForeign = `
+## Members of Anthropic's schema and Gemini's tools
+
+Members within messages and tools go as they are too, but for Mistral's models, and but for these, which requests to ` + "`/v1/messages`" + ` have.
+
+| member | of | what happens | source |
+|---|---|---|---|
+`
+
+const openTools = `
+Tools that the platform runs for Gemini, by any of [their names](gemini.md#tools-of-the-platform) such as ` + "`google_search`" + ` or ` + "`web_search`" + `, are left out with a warning, but for
+endpoints and other servers, which may have tools of these names. A function of such a name is the caller's own.
+`
+
 func TestThePageOfOpenModelsIsUpToDate(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(openHead)
@@ -90,6 +104,12 @@ func TestThePageOfOpenModelsIsUpToDate(t *testing.T) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | [page](%s) |\n", p.name,
 			actionWords[p.open], actionWords[p.endpoint], actionWords[p.mistral], actionWords[p.openai], wire, p.note, p.link)
 	}
+	b.WriteString(openForeign)
+	for _, m := range foreignMembers {
+		fmt.Fprintf(&b, "| `%s` | %s | left out, with a warning | [page](%s) |\n", m.name, m.where, m.link)
+	}
+	b.WriteString("| `is_error` | tool messages | said in the text, as `{\"error\":…}` | [page](https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls) |\n")
+	b.WriteString(openTools)
 	b.WriteString("\n## Models\n\n| publisher | model | thinking is chosen by | thoughts come | source |\n|---|---|---|---|---|\n")
 	for _, m := range catalog.DefaultModels().All() {
 		if family := testFamilies[m.Publisher]; family == FamilyOpen || family == FamilyMistral || m.Wire != "" {

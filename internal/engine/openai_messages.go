@@ -64,6 +64,11 @@ func (e *openEncoder) message(i int, m *providers.Message) (changed bool, err er
 	}
 	if m.Role == providers.RoleTool {
 		changed = e.result(m) || changed
+		told, err := e.failed(i, m)
+		if err != nil {
+			return false, err
+		}
+		changed = told || changed
 	}
 	return e.leftovers(i, m) || changed, nil
 }
@@ -142,7 +147,7 @@ func (e *openEncoder) part(i, j int, p *providers.ContentPart) (keep, changed bo
 			"left out: these models take the type that the URL or its server says")
 	}
 	if e.family != FamilyMistral {
-		return true, changed, nil
+		return true, e.foreignToPart(i, j, p) || changed, nil
 	}
 	more, err := e.mistralPart(i, j, p)
 	return true, changed || more, err
@@ -195,8 +200,12 @@ func (e *openEncoder) toolCalls(i int, m *providers.Message) (changed bool) {
 			own.Function.ThoughtSignature = ""
 			e.dropSignature(messagePath(i, "tool_calls["+strconv.Itoa(j)+"].function.thought_signature"))
 		}
-		if e.family == FamilyMistral && len(own.Extra)+len(own.Function.Extra) > 0 {
-			at := spot{i, "tool_calls", j}
+		at := spot{i, "tool_calls", j}
+		switch {
+		case len(own.Extra)+len(own.Function.Extra) == 0:
+		case e.family != FamilyMistral:
+			e.foreign(at.path(""), inCall, &own.Extra)
+		default:
 			e.unknown(at.path(""), &own.Extra)
 			e.unknown(at.path("function"), &own.Function.Extra)
 		}
@@ -237,7 +246,7 @@ func (e *openEncoder) leftovers(i int, m *providers.Message) (changed bool) {
 		e.out.warnOnce("audio", providers.WarnDroppedBlock, messagePath(i, "audio"), "what a model spoke is not sent back to this family of models")
 	}
 	if e.family != FamilyMistral {
-		return changed
+		return len(m.Extra) > 0 && e.foreign(messagePath(i, ""), inMessage, &m.Extra) || changed
 	}
 	if m.Name != "" && m.Role != providers.RoleTool {
 		m.Name, changed = "", true

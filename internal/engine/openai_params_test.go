@@ -104,6 +104,9 @@ var openExamples = map[string]struct{ value, beside string }{
 	"random_seed":   {`3`, ""},
 	"function_call": {`"auto"`, ""},
 	"audio":         {`{"voice":"alloy"}`, ""},
+
+	"cache_control":      {`{"type":"ephemeral"}`, ""},
+	"context_management": {`{"edits":[]}`, ""},
 }
 
 func TestEveryOpenRowDoesWhatItSays(t *testing.T) {

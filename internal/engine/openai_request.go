@@ -206,6 +206,7 @@ func (e *openEncoder) extra(path, name string, value []byte) error {
 // tools settles tools and tool_choice.
 func (e *openEncoder) tools() error {
 	q := &e.q
+	e.ownTools()
 	if e.family == FamilyMistral {
 		e.giveParameters()
 	}
