@@ -126,11 +126,40 @@ func (k keyword) fits(m *member) bool {
 	case k.count:
 		r := jsonx.NewReader(m.raw)
 		return r.Int() >= 0 && r.End() == nil
+	case k.kind == jsonx.Number:
+		return finite(m.raw)
+	case m.key == "default" || m.key == "example":
+		return finite(m.raw)
 	case m.key == "required" || m.key == "propertyOrdering":
 		_, ok := stringsOf(m.raw)
 		return ok
 	}
 	return true
+}
+
+// finite reports whether each number in a value is one that a double can hold. The
+// platform refuses a request with any other.
+func finite(raw []byte) bool {
+	r := jsonx.NewReader(raw)
+	readNumbers(&r)
+	return r.End() == nil
+}
+
+func readNumbers(r *jsonx.Reader) {
+	switch r.Kind() {
+	case jsonx.Number:
+		r.Float()
+	case jsonx.Object:
+		for r.Object(); r.NextKey(); {
+			readNumbers(r)
+		}
+	case jsonx.Array:
+		for r.Array(); r.NextElem(); {
+			readNumbers(r)
+		}
+	default:
+		r.Skip()
+	}
 }
 
 // annotations say nothing about which values fit.

@@ -101,6 +101,23 @@ func TestErrorsNameThePlaceAndTheRemedy(t *testing.T) {
 	}
 }
 
+// The platform refuses a request with a number that no double can hold. Such are told,
+// or left out, and reported.
+func TestNumbersThatNoDoubleCanHold(t *testing.T) {
+	for _, in := range []string{
+		`{"type":"number","minimum":-1e999}`, `{"type":"number","enum":[1e999,2]}`, `{"const":1e999}`, `{"type":"integer","exclusiveMaximum":1e999}`,
+		`{"type":"number","default":1e999}`, `{"properties":{"a":{"type":"object","default":{"b":[1,-1e999]}}}}`, `{"type":"number","example":1e999}`,
+	} {
+		for _, form := range []Form{JSON, Message} {
+			out, changes, err := Transform([]byte(in), Options{Form: form})
+			var value any
+			if err != nil || json.Unmarshal(out, &value) != nil || len(changes) == 0 {
+				t.Errorf("%s became %s: %v, %v", in, out, changes, err)
+			}
+		}
+	}
+}
+
 func TestTheSameBytesWhenThereIsNothingToDo(t *testing.T) {
 	in := []byte(" {\"type\" : [\"object\",\"null\"], \"properties\":{\"a\":{\"$ref\":\"#/$defs/x\"}},\n\"$defs\":{\"x\":{\"type\":\"string\"}} }")
 	out, changes, err := Transform(in, Options{})

@@ -217,7 +217,7 @@ func (t *rewriter) listable(w *work, v []byte) bool {
 	if t.Form == Message {
 		return kindOf(v) == jsonx.String && string(v) != `""` && slices.Equal(w.types, []string{"string"})
 	}
-	return kindOf(v) == jsonx.String || kindOf(v) == jsonx.Number
+	return kindOf(v) == jsonx.String || kindOf(v) == jsonx.Number && finite(v)
 }
 
 // shared leaves out what is no value of the type, and the empty string, which the
