@@ -38,6 +38,13 @@ var escapes = func() (all [128]escape) {
 // escape behind its last byte.
 const slack = 16
 
+// copyWord copies eight bytes of text, and returns them with the marks of their stops.
+func copyWord(dst, text []byte) (w, hits uint64) {
+	w = binary.LittleEndian.Uint64(text)
+	binary.LittleEndian.PutUint64(dst, w)
+	return w, stops(w)
+}
+
 // appendQuoted appends s as a JSON string. A word is copied as it is looked at: in
 // most texts the runs between two escapes are too short for a copy of their own.
 func appendQuoted(dst, s []byte) []byte {
@@ -50,9 +57,7 @@ func appendQuoted(dst, s []byte) []byte {
 			room = slices.Grow(room[:n], len(s)-i+2*slack)
 			room = room[:cap(room)]
 		}
-		w := binary.LittleEndian.Uint64(s[i : i+8])
-		binary.LittleEndian.PutUint64(room[n:n+8], w)
-		hits := stops(w)
+		w, hits := copyWord(room[n:n+8], s[i:i+8])
 		if hits == 0 {
 			seen |= w
 			i, n = i+8, n+8
@@ -116,9 +121,7 @@ func appendUnquoted(dst, data []byte, i int) (_ []byte, end int, wide bool) {
 			room = slices.Grow(room[:n], n/2+4*slack)
 			room = room[:cap(room)]
 		}
-		w := binary.LittleEndian.Uint64(data[i : i+8])
-		binary.LittleEndian.PutUint64(room[n:n+8], w)
-		hits := stops(w)
+		w, hits := copyWord(room[n:n+8], data[i:i+8])
 		if hits == 0 {
 			seen |= w
 			i, n = i+8, n+8

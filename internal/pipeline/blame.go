@@ -1,8 +1,6 @@
 package pipeline
 
 import (
-	"strings"
-
 	"github.com/b650d4bf/gateway/internal/routing"
 	"github.com/b650d4bf/gateway/providers"
 )
@@ -33,20 +31,17 @@ func (b blame) tell(t *routing.Try) {
 // does by the plan.
 func elsewhere(client, call *Settings, l *leaf, model string) bool {
 	own := &l.settings
-	provider := name(first(own.Provider, client.Provider))
+	provider := bare(first(own.Provider, client.Provider))
 	if slug, _, err := splitSlug(model); err == nil && slug != "" && slug != provider && l.model == "" {
 		return true
 	}
 	return call.BaseURL != "" ||
-		differs(name(call.Provider), provider) ||
+		differs(bare(call.Provider), provider) ||
 		differs(call.Region, first(own.Region, client.Region)) ||
 		differs(call.ProjectID, first(own.ProjectID, client.ProjectID)) ||
 		own.Region == "" && differs(call.PathRegion, client.Region) ||
 		own.ProjectID == "" && differs(call.PathProjectID, client.ProjectID)
 }
-
-// name is a slug without its sign.
-func name(slug string) string { return strings.TrimPrefix(slug, "@") }
 
 // differs reports whether a call names a place, and another one.
 func differs(named, usual string) bool { return named != "" && named != usual }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -70,7 +69,7 @@ func (e *Engine) checkTargets(path string, c catalog.Catalog, one *config.Config
 		if t.Provider == "" {
 			continue
 		}
-		name := strings.TrimPrefix(t.Provider, "@")
+		name := bare(t.Provider)
 		_, err := c.Lookup(name)
 		if _, own := e.providers[t.Provider]; err == nil || own {
 			continue

@@ -88,11 +88,14 @@ func splitSlug(ref string) (slug, model string, err error) {
 	return slug, model, nil
 }
 
+// bare is a slug without its sign.
+func bare(slug string) string { return strings.TrimPrefix(slug, "@") }
+
 // hosted refuses a provider that a model or a call names in place of the one that
 // a config's host is for: the credentials of another entry would go there.
 func hosted(call *Settings, slug string) error {
-	name := first(slug, strings.TrimPrefix(call.Provider, "@"))
-	if call.CustomHost == "" || name == strings.TrimPrefix(call.HostOf, "@") {
+	name := first(slug, bare(call.Provider))
+	if call.CustomHost == "" || name == bare(call.HostOf) {
 		return nil
 	}
 	param := "provider"
@@ -105,7 +108,7 @@ func hosted(call *Settings, slug string) error {
 
 // entry finds the catalog entry, or makes one for the client's own settings.
 func (e *Engine) entry(client, call *Settings, slug string) (catalog.Entry, error) {
-	name := first(slug, strings.TrimPrefix(call.Provider, "@"), strings.TrimPrefix(client.Provider, "@"))
+	name := first(slug, bare(call.Provider), bare(client.Provider))
 	if name == "" {
 		if !client.Direct() && !call.Direct() {
 			return catalog.Entry{}, &providers.Error{
