@@ -230,8 +230,13 @@ func (a *Accumulator) Completion() *ChatCompletion {
 		answer ChatCompletion
 		choice [1]Choice
 		blocks [1]ContentPart
+		usage  Usage
 	}{answer: a.answer}
 	out := &room.answer
+	if out.Usage != nil {
+		room.usage = *out.Usage
+		out.Usage = &room.usage
+	}
 	out.Choices = room.choice[:0]
 	blocks := room.blocks[:]
 	for i := range a.choices {

@@ -186,3 +186,17 @@ func TestAccumulatorDoesNotChangeItsChunks(t *testing.T) {
 		wantEqual(t, decode[chunk](t, doc), kept[i])
 	}
 }
+
+// TestCompletionHasUsageOfItsOwn: whoever makes chunks may use their memory again.
+func TestCompletionHasUsageOfItsOwn(t *testing.T) {
+	var acc providers.Accumulator
+	usage := &providers.Usage{PromptTokens: 3, CompletionTokens: 4, TotalTokens: 7}
+	if err := acc.Add(&providers.ChatCompletionChunk{Usage: usage}); err != nil {
+		t.Fatal(err)
+	}
+	out := acc.Completion()
+	*usage = providers.Usage{}
+	if out.Usage == nil || out.Usage.TotalTokens != 7 {
+		t.Errorf("the usage became %+v", out.Usage)
+	}
+}

@@ -132,11 +132,10 @@ func (b *chatLines) Read(line []byte, out *providers.BatchResult) error {
 		return nil
 	}
 	c := call{in: request{chat: new(providers.ChatCompletionRequest), target: b.t, site: b.p.site}}
-	if c.in.model, err = b.p.site.Model(b.t.Model); err != nil {
+	if c.in.model, c.known, err = b.p.readModel(b.t.Model); err != nil {
 		return err
 	}
 	c.in.choices, c.out.audio = 1, audio
-	c.known = c.in.model.lookup(b.p.models)
 	c.decoder = b.p.translator(&c.in.model).newDecoder(&c.in, &c.out)
 	defer c.decoder.release()
 	defer func() { b.acc = providers.Accumulator{} }()

@@ -70,7 +70,9 @@ type Engine struct {
 	check  bool // Config.CheckTools
 	gemini *geminiFamily
 	claude *claudeFamily
-	folds  sync.Pool // of *providers.Accumulator, empty
+	folds  sync.Pool   // of *providers.Accumulator, empty
+	header http.Header // of each request
+	read   readModels
 	learnt lessons
 
 	fetcher    *fetch.Fetcher // nil fetches nothing
@@ -97,6 +99,7 @@ func New(cfg Config, site Site) *Engine {
 		gemini: &geminiFamily{
 			rooms: new(sync.Pool), encoders: new(sync.Pool), maxInline: max(0, cfg.MaxInlineBytes), schemas: schema.NewCache(maxSchemas, maxSchemaBytes),
 		},
+		header: commonHeader(),
 		claude: &claudeFamily{rooms: new(sync.Pool), betas: maps.Clone(cfg.BetaFeatures)},
 
 		signatures: newSignatures(cfg.Signatures),
@@ -258,10 +261,9 @@ func addAll(acc *providers.Accumulator, chunks []*providers.ChatCompletionChunk)
 // anything is sent.
 func (p *Engine) prepare(t *providers.Target, req *providers.ChatCompletionRequest, c *call, stream bool) (shares int, err error) {
 	c.in = request{chat: req, target: t, site: p.site, stream: stream, oneTool: p.check, signatures: p.signatures}
-	if c.in.model, err = p.site.Model(t.Model); err != nil {
+	if c.in.model, c.known, err = p.readModel(t.Model); err != nil {
 		return 0, err
 	}
-	c.known = c.in.model.lookup(p.models)
 	p.learnt.apply(&c.in)
 	if _, asked := t.Header[betaHeader]; asked && c.in.model.Family != FamilyClaude {
 		c.known = append(c.known, providers.Warning{
@@ -334,12 +336,11 @@ func (p *Engine) send(ctx context.Context, c *call, u *url.URL) (*transport.Resp
 	defer c.payload.Release()
 	t := c.in.target
 	for attempt := 0; ; attempt++ {
-		header := requestHeader(t)
+		header := p.requestHeader(t)
 		token, err := p.site.Authorize(ctx, t, header, &c.bearer)
 		if err != nil {
 			return nil, err
 		}
-		delete(header, betaHeader)
 		maps.Copy(header, c.out.header)
 		c.payload.Retain()
 		res, err := p.client.Do(ctx, &transport.Request{
@@ -386,12 +387,23 @@ var (
 	userAgent   = []string{"b650d4bf-gateway gl-go/" + strings.TrimPrefix(runtime.Version(), "go")}
 )
 
-// requestHeader is the header but for the credentials.
-func requestHeader(t *providers.Target) http.Header {
+// commonHeader is what the headers of all requests have, with room for what each
+// has of its own, which its copies keep.
+func commonHeader() http.Header {
 	h := make(http.Header, 8)
-	maps.Copy(h, t.Header)
 	h["Content-Type"] = contentJSON
 	h["User-Agent"] = userAgent
+	return h
+}
+
+// requestHeader is the header but for the credentials.
+func (p *Engine) requestHeader(t *providers.Target) http.Header {
+	h := maps.Clone(p.header)
+	for name, values := range t.Header {
+		if _, own := p.header[name]; !own && name != betaHeader {
+			h[name] = values
+		}
+	}
 	return h
 }
 

@@ -54,7 +54,7 @@ func (d *geminiDecoder) finish() ([]*providers.ChatCompletionChunk, error) {
 			room = d.chunk()
 			d.out = append(d.out, &room.chunk)
 		}
-		room.chunk.Usage = usage(&d.usage)
+		room.chunk.Usage = usage(d.usageRoom(), &d.usage)
 	}
 	return d.out, nil
 }
@@ -195,18 +195,25 @@ func (d *geminiDecoder) counted() *providers.Usage {
 	if !d.usage.Counted {
 		return nil
 	}
-	return usage(&d.usage)
+	return usage(new(providers.Usage), &d.usage)
+}
+
+// usageRoom is where the usage goes: that of a whole answer is folded at once, and
+// that of a stream belongs to the caller.
+func (d *geminiDecoder) usageRoom() *providers.Usage {
+	if d.from != nil {
+		return &d.from.usage
+	}
+	return new(providers.Usage)
 }
 
 // usage counts as the OpenAI schema does: the prompt includes what was cached
-// and what server-side tools fed back, the completion includes the thoughts.
-func usage(u *gemini.Usage) *providers.Usage {
-	out := &providers.Usage{
-		PromptTokens:     u.Prompt + u.ToolUsePrompt,
-		CompletionTokens: u.Candidates + u.Thoughts,
-		TotalTokens:      u.Total,
-	}
-	if !u.HasTotal {
+// and what server-side tools fed back, the completion includes the thoughts. It fills
+// out, which is empty, and returns it.
+func usage(out *providers.Usage, u *gemini.Usage) *providers.Usage {
+	out.PromptTokens = u.Prompt + u.ToolUsePrompt
+	out.CompletionTokens = u.Candidates + u.Thoughts
+	if out.TotalTokens = u.Total; !u.HasTotal {
 		out.TotalTokens = out.PromptTokens + out.CompletionTokens
 	}
 	out.PromptTokensDetails.CachedTokens = u.Cached

@@ -35,6 +35,7 @@ type rememberer interface{ remember(c *providers.ToolCall) }
 type geminiRoom struct {
 	decoder geminiDecoder
 	chunk   chunkRoom
+	usage   providers.Usage
 }
 
 func (f geminiFamily) room() *geminiRoom {

@@ -171,7 +171,7 @@ func (l *nativeLook) facts() providers.NativeFacts {
 	f := providers.NativeFacts{ID: l.id, Model: l.model, NativeFinishReason: l.native, Sources: l.sources, Searches: l.searches, Maps: l.maps}
 	switch {
 	case l.usage.Counted:
-		f.Usage = usage(&l.usage)
+		f.Usage = usage(new(providers.Usage), &l.usage)
 	case l.tokens > 0:
 		f.Usage = &providers.Usage{PromptTokens: l.tokens, TotalTokens: l.tokens}
 	}

@@ -85,8 +85,7 @@ func renew(t *providers.Target, token string) bool {
 }
 
 func (p *Engine) storeHeader(ctx context.Context, t *providers.Target, c *call, x *transfer) (http.Header, string, error) {
-	header, token := requestHeader(t), ""
-	delete(header, betaHeader)
+	header, token := p.requestHeader(t), ""
 	if !x.secret {
 		var err error
 		if token, err = p.site.Authorize(ctx, t, header, &c.bearer); err != nil {
