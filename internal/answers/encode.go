@@ -103,18 +103,20 @@ func (r *reader) end() error {
 }
 
 func (r *reader) int() int64 {
-	u := r.uint()
-	return int64(u>>1) ^ -int64(u&1)
+	return signed(r.uint())
 }
+
+// signed is the number that was written as u.
+func signed(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }
 
 // left is the number of bytes that were not read.
 func (r *reader) left() int { return len(r.s) - r.at }
 
 // uint reads a number. Most take one byte.
 func (r *reader) uint() uint64 {
-	if r.at < len(r.s) && r.s[r.at] < 0x80 {
-		r.at++
-		return uint64(r.s[r.at-1])
+	if at := r.at; at < len(r.s) && r.s[at] < 0x80 {
+		r.at = at + 1
+		return uint64(r.s[at])
 	}
 	return r.longUint()
 }
@@ -138,30 +140,24 @@ func (r *reader) fail() { r.at, r.bad = len(r.s), true }
 // count reads the number of elements of at least that many bytes that follow.
 func (r *reader) count(size int) int {
 	n := r.int()
-	if n < 0 || n > int64(r.left()/size) {
+	switch {
+	case n == 0:
+	case n < 0 || n > int64(r.left()/size):
 		r.fail()
 		return 0
 	}
 	return int(n)
 }
 
-func (r *reader) str() string {
-	n := r.uint()
-	if n > uint64(r.left()) {
-		r.fail()
-		return ""
-	}
-	from := r.at
-	r.at += int(n)
-	return r.s[from:r.at]
+func (r *reader) str() (s string) {
+	r.setStr(&s)
+	return s
 }
 
 // raw returns bytes of its own: callers may change them.
-func (r *reader) raw() []byte {
-	if s := r.str(); s != "" {
-		return r.own(s)
-	}
-	return nil
+func (r *reader) raw() (b providers.Extra) {
+	r.setRaw(&b)
+	return b
 }
 
 // own copies bytes, into the room when they fit.
@@ -173,6 +169,66 @@ func (r *reader) own(s string) []byte {
 	own := r.room[:n:n]
 	r.room = r.room[n:]
 	return own
+}
+
+// intTo, strTo and rawTo read a member that is 0 or empty so far. So are most
+// members of an answer, and each of those is a byte that is 0: these are just small
+// enough for the compiler to put them where they are called.
+func (r *reader) intTo(n *int64) {
+	if r.at < len(r.s) && r.s[r.at] == 0 {
+		r.at++
+		return
+	}
+	r.setInt(n)
+}
+
+func (r *reader) strTo(s *string) {
+	if r.at < len(r.s) && r.s[r.at] == 0 {
+		r.at++
+		return
+	}
+	r.setStr(s)
+}
+
+func (r *reader) rawTo(b *providers.Extra) {
+	if r.at < len(r.s) && r.s[r.at] == 0 {
+		r.at++
+		return
+	}
+	r.setRaw(b)
+}
+
+func (r *reader) setInt(n *int64) {
+	if at := r.at; at < len(r.s) && r.s[at] < 0x80 {
+		r.at = at + 1
+		*n = signed(uint64(r.s[at]))
+		return
+	}
+	*n = signed(r.longUint())
+}
+
+func (r *reader) setStr(s *string) {
+	at, n := r.at, uint64(0)
+	if at < len(r.s) && r.s[at] < 0x80 {
+		n = uint64(r.s[at])
+		at++
+	} else {
+		n = r.longUint()
+		at = r.at
+	}
+	if n > uint64(len(r.s)-at) {
+		r.fail()
+		return
+	}
+	r.at = at + int(n)
+	*s = r.s[at:r.at]
+}
+
+func (r *reader) setRaw(b *providers.Extra) {
+	var s string
+	if r.setStr(&s); s != "" {
+		*b = r.own(s)
+	}
 }
 
 func (r *reader) float() float64 {

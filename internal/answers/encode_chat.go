@@ -39,7 +39,11 @@ func DecodeChat(body []byte) (*providers.ChatCompletion, Kept, error) {
 	})
 	r.room = room.extra[:]
 	c := &room.answer
-	c.ID, c.Created, c.Model, c.Provider, c.Extra = r.str(), r.int(), r.str(), r.str(), r.raw()
+	r.strTo(&c.ID)
+	r.intTo(&c.Created)
+	r.strTo(&c.Model)
+	r.strTo(&c.Provider)
+	r.rawTo(&c.Extra)
 	if r.has() {
 		c.Usage = &room.usage
 		r.usage(c.Usage)
@@ -83,10 +87,16 @@ func (w *writer) usage(u *providers.Usage) {
 }
 
 func (r *reader) usage(u *providers.Usage) {
-	u.PromptTokens, u.CompletionTokens, u.TotalTokens = r.int(), r.int(), r.int()
-	u.PromptTokensDetails = providers.PromptTokensDetails{CachedTokens: r.int(), AudioTokens: r.int(), Extra: r.raw()}
-	u.CompletionTokensDetails = providers.CompletionTokensDetails{ReasoningTokens: r.int(), AudioTokens: r.int(), Extra: r.raw()}
-	u.Extra = r.raw()
+	r.intTo(&u.PromptTokens)
+	r.intTo(&u.CompletionTokens)
+	r.intTo(&u.TotalTokens)
+	r.intTo(&u.PromptTokensDetails.CachedTokens)
+	r.intTo(&u.PromptTokensDetails.AudioTokens)
+	r.rawTo(&u.PromptTokensDetails.Extra)
+	r.intTo(&u.CompletionTokensDetails.ReasoningTokens)
+	r.intTo(&u.CompletionTokensDetails.AudioTokens)
+	r.rawTo(&u.CompletionTokensDetails.Extra)
+	r.rawTo(&u.Extra)
 }
 
 func (w *writer) choice(c *providers.Choice) {
@@ -125,14 +135,19 @@ func (w *writer) choice(c *providers.Choice) {
 }
 
 func (r *reader) choice(c *providers.Choice, room []providers.ContentPart) {
-	c.Index, c.FinishReason, c.NativeFinishReason, c.Extra = int(r.int()), r.str(), r.str(), r.raw()
+	c.Index = int(r.int())
+	r.strTo(&c.FinishReason)
+	r.strTo(&c.NativeFinishReason)
+	r.rawTo(&c.Extra)
 	if r.has() {
 		c.Logprobs = &providers.Logprobs{Extra: r.raw(), Content: r.tokens(0)}
 	}
 	m := &c.Message
-	m.Role = r.str()
+	r.strTo(&m.Role)
 	m.Content = r.content()
-	m.Name, m.ToolCallID, m.Extra = r.str(), r.str(), r.raw()
+	r.strTo(&m.Name)
+	r.strTo(&m.ToolCallID)
+	r.rawTo(&m.Extra)
 	if n := r.count(minCall); n > 0 {
 		m.ToolCalls = make([]providers.ToolCall, n)
 	}
@@ -236,7 +251,12 @@ func (r *reader) parts(room []providers.ContentPart) []providers.ContentPart {
 	}
 	for i := range list {
 		p := &list[i]
-		p.Type, p.Text, p.Thinking, p.Signature, p.Data, p.Extra = r.str(), r.str(), r.str(), r.str(), r.str(), r.raw()
+		r.strTo(&p.Type)
+		r.strTo(&p.Text)
+		r.strTo(&p.Thinking)
+		r.strTo(&p.Signature)
+		r.strTo(&p.Data)
+		r.rawTo(&p.Extra)
 		if r.has() {
 			r.media(p)
 		}
