@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 )
 
 // Group keeps the work under way by its key. The zero Group is ready. It is safe
@@ -15,7 +16,7 @@ import (
 type Group[K comparable, V any] struct {
 	mu    sync.Mutex
 	open  map[K]*Flight[K, V]
-	ended uint64 // flights that others could have joined, and that ended
+	ended atomic.Uint64 // flights that others could have joined, and that ended; mu is held to add
 }
 
 // ErrPanicked is the result of work that panicked.
@@ -44,11 +45,7 @@ type Work[K comparable, V any] func(ctx context.Context, f *Flight[K, V]) (V, er
 
 // Epoch changes when work ends. Work that is begun in the same epoch in which its
 // result was looked for elsewhere need not look there again.
-func (g *Group[K, V]) Epoch() uint64 {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.ended
-}
+func (g *Group[K, V]) Epoch() uint64 { return g.ended.Load() }
 
 // Join returns the flight of a key, and begins it when there is none: then leads
 // is true, and fresh says whether any has ended since the epoch. The context of
@@ -65,7 +62,7 @@ func (g *Group[K, V]) Join(ctx context.Context, key K, epoch uint64, work func(f
 		g.open = map[K]*Flight[K, V]{}
 	}
 	g.open[key], f.shared = f, true
-	unseen := g.ended != epoch
+	unseen := g.ended.Load() != epoch
 	g.mu.Unlock()
 	go f.run(own, work(unseen))
 	return f, true
@@ -138,7 +135,7 @@ func (f *Flight[K, V]) end(val V, err error) {
 func (f *Flight[K, V]) remove() {
 	if f.shared {
 		f.shared = false
-		f.group.ended++
+		f.group.ended.Add(1)
 		delete(f.group.open, f.key)
 	}
 }

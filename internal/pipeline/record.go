@@ -78,11 +78,10 @@ func (r *recorder) set(client, call *Settings, operation, model string, own map[
 	if id == "" {
 		id = newID()
 	}
-	r.record.Call = providers.Call{
-		ID: id, Operation: operation, Model: model,
-		Metadata: metadata(metadata(client.Metadata, own), call.Metadata), Start: time.Now(),
-		Surface: first(call.Surface, providers.SurfaceGo), ConfigID: configID(client, call), KeyID: call.KeyID,
-	}
+	c := &r.record.Call
+	c.ID, c.Operation, c.Model, c.Start = id, operation, model, time.Now()
+	c.Metadata = metadata(metadata(client.Metadata, own), call.Metadata)
+	c.Surface, c.ConfigID, c.KeyID = first(call.Surface, providers.SurfaceGo), configID(client, call), call.KeyID
 	r.silent = !either(call.Debug, client.Debug, true)
 	r.record.Meta.RequestID, r.record.Meta.CacheStatus = id, providers.CacheDisabled // the rest is zero
 	r.prompt(call.Prompt)

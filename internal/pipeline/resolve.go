@@ -30,8 +30,8 @@ func (e *Engine) resolve(ctx context.Context, client, call *Settings, model stri
 	if err := hosted(call, slug); err != nil {
 		return err
 	}
-	entry, err := e.entry(client, call, slug)
-	if err != nil {
+	var entry catalog.Entry
+	if err := e.entry(client, call, slug, &entry); err != nil {
 		return err
 	}
 	p, ok := e.providers[entry.Provider]
@@ -42,23 +42,21 @@ func (e *Engine) resolve(ctx context.Context, client, call *Settings, model stri
 	if _, keyed := p.(providers.Keyed); keyed {
 		return e.resolveKeyed(client, call, model, &entry, &r.target)
 	}
-	r.target = providers.Target{
-		Slug:           entry.Slug,
-		Provider:       entry.Provider,
-		Model:          model,
-		Region:         first(call.Region, entry.Region, call.PathRegion, client.Region),
-		ProjectID:      first(call.ProjectID, entry.ProjectID, call.PathProjectID, client.ProjectID),
-		BaseURL:        first(call.BaseURL, call.CustomHost, entry.BaseURL, client.BaseURL),
-		Bucket:         first(call.Bucket, entry.Bucket, client.Bucket),
-		StorageURL:     first(call.StorageURL, entry.StorageURL, client.StorageURL),
-		UniverseDomain: first(call.UniverseDomain, entry.UniverseDomain, client.UniverseDomain),
-		Header:         headers(client.Header, entry.Headers, call.Header),
-		Timeouts:       timeouts(client.Timeouts, call.Timeouts),
-	}
-	if r.target.Token, err = e.token(client, call, &entry); err != nil {
+	t := &r.target // which is set by its members, since it is large to be copied
+	*t = providers.Target{}
+	t.Slug, t.Provider, t.Model = entry.Slug, entry.Provider, model
+	t.Region = first(call.Region, entry.Region, call.PathRegion, client.Region)
+	t.ProjectID = first(call.ProjectID, entry.ProjectID, call.PathProjectID, client.ProjectID)
+	t.BaseURL = first(call.BaseURL, call.CustomHost, entry.BaseURL, client.BaseURL)
+	t.Bucket = first(call.Bucket, entry.Bucket, client.Bucket)
+	t.StorageURL = first(call.StorageURL, entry.StorageURL, client.StorageURL)
+	t.UniverseDomain = first(call.UniverseDomain, entry.UniverseDomain, client.UniverseDomain)
+	t.Header = headers(client.Header, entry.Headers, call.Header)
+	t.Timeouts = timeouts(client.Timeouts, call.Timeouts)
+	if t.Token, err = e.token(client, call, &entry); err != nil {
 		return err
 	}
-	return e.place(ctx, &r.target)
+	return e.place(ctx, t)
 }
 
 // resolveKeyed makes the target of a provider that is asked with an API key. Of
@@ -106,17 +104,19 @@ func hosted(call *Settings, slug string) error {
 		` out, or set "provider":"@`+name+`" beside custom_host`)
 }
 
-// entry finds the catalog entry, or makes one for the client's own settings.
-func (e *Engine) entry(client, call *Settings, slug string) (catalog.Entry, error) {
+// entry finds the catalog entry, or makes one for the client's own settings. It
+// sets out, which is the zero entry.
+func (e *Engine) entry(client, call *Settings, slug string, out *catalog.Entry) error {
 	name := first(slug, bare(call.Provider), bare(client.Provider))
 	if name == "" {
 		if !client.Direct() && !call.Direct() {
-			return catalog.Entry{}, &providers.Error{
+			return &providers.Error{
 				Code: providers.ErrInvalidConfig, Param: "provider",
 				Message: `no provider is set: use "@slug/model" as the model, WithProvider or the header x-gateway-provider, or WithProjectID and WithRegion`,
 			}
 		}
-		return catalog.Entry{Provider: e.fallback}, nil
+		out.Provider = e.fallback
+		return nil
 	}
 	source := call.Catalog
 	if source == nil {
@@ -125,16 +125,18 @@ func (e *Engine) entry(client, call *Settings, slug string) (catalog.Entry, erro
 	if source != nil {
 		entry, err := source.Lookup(name)
 		if err == nil {
-			return entry, nil
+			*out = entry
+			return nil
 		}
 		if _, own := e.providers[name]; !own || slug != "" || !errors.Is(err, catalog.ErrNotFound) {
-			return catalog.Entry{}, lookupError(err, slug)
+			return lookupError(err, slug)
 		}
 	}
 	if _, own := e.providers[name]; own && slug == "" {
-		return catalog.Entry{Provider: name}, nil
+		out.Provider = name
+		return nil
 	}
-	return catalog.Entry{}, lookupError(&catalog.NotFoundError{Slug: name}, slug)
+	return lookupError(&catalog.NotFoundError{Slug: name}, slug)
 }
 
 // Direct reports whether the settings say by themselves where to go.

@@ -88,8 +88,11 @@ func (s *Sources) Add(cfg gcpauth.Config) (*gcpauth.Source, error) {
 // entry returns the source of a catalog entry, or nil when the entry has no
 // credentials of its own. A source whose entry has changed is replaced.
 func (s *Sources) entry(e *catalog.Entry) (auth.TokenProvider, error) {
+	if e.Slug == "" {
+		return nil, nil //nolint:nilnil // the client's own settings, which have none
+	}
 	want := credentialsOf(e)
-	if e.Slug == "" || !want.given() {
+	if !want.given() {
 		return nil, nil //nolint:nilnil // no credentials, and that is no error
 	}
 	s.mu.Lock()
