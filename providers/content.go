@@ -42,13 +42,18 @@ func (c Content) Text() string {
 	if c.kind != contentParts {
 		return c.text
 	}
-	if len(c.parts) == 1 && c.parts[0].Type == PartText {
-		return c.parts[0].Text
+	return textOf(c.parts)
+}
+
+// textOf returns the text of all text parts.
+func textOf(parts []ContentPart) string {
+	if len(parts) == 1 && parts[0].Type == PartText {
+		return parts[0].Text
 	}
 	var b strings.Builder
-	for i := range c.parts {
-		if c.parts[i].Type == PartText {
-			b.WriteString(c.parts[i].Text)
+	for i := range parts {
+		if parts[i].Type == PartText {
+			b.WriteString(parts[i].Text)
 		}
 	}
 	return b.String()

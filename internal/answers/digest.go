@@ -203,9 +203,13 @@ func (d *Digest) float(name string, v float64) {
 
 func (d *Digest) optionalBool(name string, b *bool) {
 	if b != nil {
-		d.name(tagField, name)
-		d.bool(*b)
+		d.truth(name, *b)
 	}
+}
+
+func (d *Digest) truth(name string, b bool) {
+	d.name(tagField, name)
+	d.bool(b)
 }
 
 func (d *Digest) bool(b bool) {
