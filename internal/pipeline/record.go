@@ -104,11 +104,11 @@ func configID(client, call *Settings) string {
 func newID() string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 	var id [24]byte
-	for half := range 2 {
-		for n, i := rand.Uint64(), 0; i < len(id)/2; i++ {
-			id[half*len(id)/2+i] = alphabet[n%32]
-			n /= 32
-		}
+	const half = len(id) / 2 // 12 characters of 5 bits are in one number
+	n, m := rand.Uint64(), rand.Uint64()
+	for i := range half {
+		id[i], id[half+i] = alphabet[n%32], alphabet[m%32]
+		n, m = n/32, m/32
 	}
 	return string(id[:])
 }
