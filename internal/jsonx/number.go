@@ -26,28 +26,24 @@ const maxDigits = 18
 // digits reads the usual integer: a few digits with neither sign, fraction nor
 // exponent. It consumes nothing when the number is of another form.
 func (r *Reader) digits() (int64, bool) {
-	if _, ok := r.peek(); !ok {
+	i := skipSpace(r.data, r.pos)
+	if i >= len(r.data) {
 		return 0, false
 	}
-	var n int64
-	i := r.pos
-	for ; i < len(r.data) && i-r.pos <= maxDigits; i++ {
-		d := r.data[i] - '0'
-		if d > 9 {
-			break
-		}
-		n = n*10 + int64(d)
+	lit, n, size := r.data[i:], int64(0), 0
+	for size < len(lit) && lit[size]-'0' <= 9 && size <= maxDigits {
+		n = n*10 + int64(lit[size]-'0')
+		size++
 	}
-	size := i - r.pos
-	if size == 0 || size > maxDigits || size > 1 && r.data[r.pos] == '0' || i == len(r.data) {
+	if size == 0 || size > maxDigits || size > 1 && lit[0] == '0' || size == len(lit) {
 		return 0, false
 	}
-	switch r.data[i] {
+	switch lit[size] {
 	case ',', '}', ']', ' ', '\n', '\r', '\t':
 	default:
 		return 0, false
 	}
-	r.start, r.pos = r.pos, i
+	r.start, r.pos = i, i+size
 	return n, true
 }
 
@@ -56,6 +52,9 @@ func (r *Reader) digits() (int64, bool) {
 //
 // [ProtoJSON]: https://protobuf.dev/programming-guides/json/
 func (r *Reader) LooseInt() int64 {
+	if n, ok := r.digits(); ok {
+		return n
+	}
 	if c, ok := r.peek(); !ok || c != '"' {
 		return r.Int()
 	}

@@ -6,7 +6,11 @@
 // read into a string; raw values are handed out byte for byte.
 package jsonx
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+)
 
 // MaxDepth is how many objects and arrays may be open at once. It bounds the
 // stack a hostile document can claim.
@@ -161,10 +165,48 @@ func (r *Reader) open(bracket byte, k Kind) {
 
 // NextKey advances to the next member and reads its key. It returns false when
 // the object has ended, and then the object is consumed.
+//
+// It is most of what reading costs, so that it looks for the usual first: the end of
+// the object, or a key that has neither escapes nor letters beyond ASCII. All else is
+// for anyKey, from where the Reader was.
 func (r *Reader) NextKey() bool {
-	if r.usualKey() {
-		return true
+	data, i := r.data, r.pos
+	if i >= len(data) || i == r.valueAt || r.state == nullOpened {
+		return r.anyKey()
 	}
+	if r.state == inside {
+		if data[i] == '}' {
+			r.start, r.pos = i, i+1
+			r.depth--
+			return false
+		}
+		if data[i] != ',' {
+			return r.anyKey()
+		}
+		i++
+	}
+	i = skipSpace(data, i)
+	if i >= len(data) || data[i] != '"' {
+		return r.anyKey()
+	}
+	end := i + 1
+	for ; end+8 <= len(data); end += 8 {
+		if hits := stopsASCII(binary.LittleEndian.Uint64(data[end:])); hits != 0 {
+			end += bits.TrailingZeros64(hits) >> 3
+			break
+		}
+	}
+	if end+1 >= len(data) || data[end] != '"' || data[end+1] != ':' {
+		return r.anyKey()
+	}
+	r.start, r.key = i, data[i+1:end:end]
+	r.pos = skipSpace(data, end+2)
+	r.valueAt, r.state = r.pos, inside
+	return true
+}
+
+// anyKey is NextKey for whatever follows.
+func (r *Reader) anyKey() bool {
 	if !r.next('}') {
 		return false
 	}
@@ -187,33 +229,6 @@ func (r *Reader) NextKey() bool {
 	r.pos++
 	r.peek()
 	r.valueAt = r.pos
-	return true
-}
-
-// usualKey is NextKey where a member follows whose key has neither escapes nor letters
-// beyond ASCII, and leaves everything else alone. It is most of what reading costs.
-func (r *Reader) usualKey() bool {
-	data, i := r.data, r.pos
-	if i == r.valueAt || r.state == nullOpened {
-		return false
-	}
-	if r.state == inside {
-		if i >= len(data) || data[i] != ',' {
-			return false
-		}
-		i++
-	}
-	i = skipSpace(data, i)
-	if i >= len(data) || data[i] != '"' {
-		return false
-	}
-	end, wide := scanPlain(data, i+1)
-	if wide || end+1 >= len(data) || data[end] != '"' || data[end+1] != ':' {
-		return false
-	}
-	r.start, r.key = i, data[i+1:end:end]
-	r.pos = skipSpace(data, end+2)
-	r.valueAt, r.state = r.pos, inside
 	return true
 }
 

@@ -3,6 +3,7 @@ package jsonx
 import (
 	"encoding/binary"
 	"math/bits"
+	"unicode/utf8"
 )
 
 // Masks for tests of eight bytes at once.
@@ -20,27 +21,46 @@ func stops(w uint64) uint64 {
 	return ((low-lowBits*'!')&^low | (slash-lowBits)&^slash) & highBits
 }
 
+// stopsASCII is stops with bytes beyond ASCII marked, too.
+func stopsASCII(w uint64) uint64 {
+	return (w | (w^(lowBits*2) - lowBits*'!') | (w^(lowBits*'\\') - lowBits)) & highBits
+}
+
 // scanPlain returns the index of the first quote, backslash or control byte at
-// or after i, or len(data), and whether bytes beyond ASCII may lie before it.
+// or after i, or len(data), and whether bytes beyond ASCII lie before it.
 func scanPlain(data []byte, i int) (end int, wide bool) {
-	var seen uint64
 	for ; i+8 <= len(data); i += 8 {
-		w := binary.LittleEndian.Uint64(data[i : i+8])
-		if hits := stops(w); hits != 0 {
-			n := bits.TrailingZeros64(hits) &^ 7
-			seen |= w & (1<<n - 1)
-			return i + n>>3, seen&highBits != 0
+		if hits := stopsASCII(binary.LittleEndian.Uint64(data[i:])); hits != 0 {
+			i += bits.TrailingZeros64(hits) >> 3
+			if data[i] < utf8.RuneSelf {
+				return i, false
+			}
+			return scanWide(data, i), true
 		}
-		seen |= w
 	}
 	for ; i < len(data); i++ {
 		c := data[i]
 		if c == '"' || c == '\\' || c < ' ' {
 			break
 		}
-		seen |= uint64(c)
+		wide = wide || c >= utf8.RuneSelf
 	}
-	return i, seen&highBits != 0
+	return i, wide
+}
+
+// scanWide is scanPlain for text with bytes beyond ASCII.
+func scanWide(data []byte, i int) int {
+	for ; i+8 <= len(data); i += 8 {
+		if hits := stops(binary.LittleEndian.Uint64(data[i:])); hits != 0 {
+			return i + bits.TrailingZeros64(hits)>>3
+		}
+	}
+	for ; i < len(data); i++ {
+		if c := data[i]; c == '"' || c == '\\' || c < ' ' {
+			break
+		}
+	}
+	return i
 }
 
 // skipValue returns the index after the value at i, or the offset of what is

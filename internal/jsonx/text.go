@@ -18,6 +18,11 @@ func (r *Reader) String() string {
 	if b, ok := r.plain(); ok {
 		return r.texts.string(b)
 	}
+	return r.escapedString()
+}
+
+// escapedString is String for a string that is not plain.
+func (r *Reader) escapedString() string {
 	buf := GetBuffer()
 	defer buf.Free()
 	b, ok := r.unescaped(buf.B)
