@@ -71,12 +71,19 @@ func (m *textMap) count(text string) {
 
 // ascii returns how many ASCII characters the text begins with.
 func ascii(s string) int {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return i
+	i := 0
+	for ; i+8 <= len(s); i += 8 { // as one word
+		b := s[i : i+8]
+		w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+		if w&0x8080808080808080 != 0 {
+			break
 		}
 	}
-	return len(s)
+	for i < len(s) && s[i] < utf8.RuneSelf {
+		i++
+	}
+	return i
 }
 
 // char returns the character at a byte of the content.

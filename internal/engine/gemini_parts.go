@@ -98,7 +98,11 @@ func (s *geminiChoice) say(delta *providers.Delta, p *gemini.Part) {
 
 // write adds to the content.
 func (s *geminiChoice) write(delta *providers.Delta, text string) {
-	delta.Content += text // no copy when there was none before
+	if delta.Content == "" {
+		delta.Content = text
+	} else {
+		delta.Content += text
+	}
 	s.text.add(text, !s.d.whole)
 }
 

@@ -137,7 +137,7 @@ type chunkRoom struct {
 
 func (d *geminiDecoder) push(e sse.Event) ([]*providers.ChatCompletionChunk, error) {
 	d.out = d.outRoom[:0]
-	if text := bytes.TrimSpace(e.Data); !d.whole && (len(text) == 0 || string(text) == sse.Done) {
+	if !d.whole && isDone(e.Data) {
 		return nil, nil
 	}
 	r := jsonx.NewReader(e.Data)
@@ -164,6 +164,15 @@ func (d *geminiDecoder) push(e sse.Event) ([]*providers.ChatCompletionChunk, err
 		return d.out, e
 	}
 	return d.out, nil
+}
+
+// isDone reports whether an event says nothing, or that it is the last.
+func isDone(data []byte) bool {
+	if len(data) > 0 && data[0] == '{' {
+		return false
+	}
+	text := bytes.TrimSpace(data)
+	return len(text) == 0 || string(text) == sse.Done
 }
 
 // object decodes one GenerateContentResponse or error envelope.

@@ -286,6 +286,14 @@ func (r *Reader) next(closing byte) bool {
 
 // Null consumes a null if it is next and reports whether it did.
 func (r *Reader) Null() bool {
+	if i := r.pos; i < len(r.data) && r.data[i] != 'n' && r.data[i] > ' ' {
+		return false
+	}
+	return r.null()
+}
+
+// null is Null where a null, space or the end is next.
+func (r *Reader) null() bool {
 	c, ok := r.peek()
 	return ok && c == 'n' && r.literal("null")
 }

@@ -23,11 +23,11 @@ func stops(w uint64) uint64 {
 
 // stopsASCII is stops with bytes beyond ASCII marked, too.
 func stopsASCII(w uint64) uint64 {
-	return (w | (w^(lowBits*2) - lowBits*'!') | (w^(lowBits*'\\') - lowBits)) & highBits
+	return (w | (w ^ (lowBits * 2) - lowBits*'!') | (w ^ (lowBits * '\\') - lowBits)) & highBits
 }
 
 // scanPlain returns the index of the first quote, backslash or control byte at
-// or after i, or len(data), and whether bytes beyond ASCII lie before it.
+// or after i, or len(data), and whether bytes beyond ASCII may lie before it.
 func scanPlain(data []byte, i int) (end int, wide bool) {
 	for ; i+8 <= len(data); i += 8 {
 		if hits := stopsASCII(binary.LittleEndian.Uint64(data[i:])); hits != 0 {
@@ -38,14 +38,16 @@ func scanPlain(data []byte, i int) (end int, wide bool) {
 			return scanWide(data, i), true
 		}
 	}
-	for ; i < len(data); i++ {
-		c := data[i]
-		if c == '"' || c == '\\' || c < ' ' {
-			break
-		}
-		wide = wide || c >= utf8.RuneSelf
+	if rest := len(data) - i; rest > 0 && len(data) >= 8 {
+		// The rest is moved down in the last word, and the zeros behind it are stops.
+		w := binary.LittleEndian.Uint64(data[len(data)-8:]) >> (64 - 8*uint(rest))
+		i += bits.TrailingZeros64(stopsASCII(w)) >> 3
 	}
-	return i, wide
+	if i >= len(data) || len(data) >= 8 && data[i] < utf8.RuneSelf {
+		return i, false
+	}
+	end = scanWide(data, i)
+	return end, true
 }
 
 // scanWide is scanPlain for text with bytes beyond ASCII.

@@ -9,20 +9,12 @@ import (
 // String reads a string; null reads as "". Escapes are resolved; invalid UTF-8
 // and lone surrogates become U+FFFD.
 func (r *Reader) String() string {
-	if c, ok := r.peek(); !ok || c != '"' {
-		if !r.Null() {
-			r.mismatch(String)
-		}
-		return ""
-	}
 	if b, ok := r.plain(); ok {
 		return r.texts.string(b)
 	}
-	return r.escapedString()
-}
-
-// escapedString is String for a string that is not plain.
-func (r *Reader) escapedString() string {
+	if !r.quoted() {
+		return ""
+	}
 	buf := GetBuffer()
 	defer buf.Free()
 	b, ok := r.unescaped(buf.B)
@@ -33,22 +25,28 @@ func (r *Reader) escapedString() string {
 	return r.texts.string(b)
 }
 
+// quoted reports whether a string is next. If none is, it reads a null.
+func (r *Reader) quoted() bool {
+	if c, ok := r.peek(); ok && c == '"' {
+		return true
+	}
+	if !r.Null() {
+		r.mismatch(String)
+	}
+	return false
+}
+
 // Bytes reads a string like String without allocating. The result aliases the
 // input when it can; else it is valid until the next call on the Reader.
 func (r *Reader) Bytes() []byte {
-	if c, ok := r.peek(); !ok || c != '"' {
-		if !r.Null() {
-			r.mismatch(String)
-		}
+	b, ok := r.plain()
+	if ok || !r.quoted() {
+		return b
+	}
+	if b, ok = r.unescaped(r.scratch[:0]); !ok {
 		return nil
 	}
-	b, ok := r.plain()
-	if !ok {
-		if b, ok = r.unescaped(r.scratch[:0]); !ok {
-			return nil
-		}
-		r.scratch = b
-	}
+	r.scratch = b
 	return b
 }
 
@@ -62,19 +60,22 @@ func (r *Reader) Intern(prev string) string {
 	return r.texts.string(b)
 }
 
-// plain reads the string that is next if its bytes stand for themselves, and
+// plain reads what is next if it is a string whose bytes stand for themselves, and
 // otherwise leaves it where it is.
 func (r *Reader) plain() ([]byte, bool) {
-	first := r.pos + 1
-	end, wide := scanPlain(r.data, first)
-	if end >= len(r.data) || r.data[end] != '"' {
+	data, i := r.data, skipSpace(r.data, r.pos)
+	if i >= len(data) || data[i] != '"' {
 		return nil, false
 	}
-	b := r.data[first:end:end]
+	end, wide := scanPlain(data, i+1)
+	if end >= len(data) || data[end] != '"' {
+		return nil, false
+	}
+	b := data[i+1 : end : end]
 	if wide && !utf8.Valid(b) {
 		return nil, false
 	}
-	r.start, r.pos = r.pos, end+1
+	r.start, r.pos = i, end+1
 	return b, true
 }
 

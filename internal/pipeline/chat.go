@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/b650d4bf/gateway/internal/routing"
 	"github.com/b650d4bf/gateway/providers"
@@ -103,6 +104,8 @@ type Stream struct {
 
 	mu  sync.Mutex // guards rec and err, since Close may come from elsewhere
 	err error      // how the stream ended, nil while it has not
+
+	over atomic.Bool // err is set: the calls before the end need not wait for mu
 
 	releasing  sync.Once
 	releaseErr error
@@ -291,6 +294,9 @@ func (s *Stream) keep() {
 
 // ended returns how the stream ended, or nil.
 func (s *Stream) ended() error {
+	if !s.over.Load() {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
@@ -371,6 +377,7 @@ func (s *Stream) end(err error) error {
 	if s.err = io.EOF; !isEnd(err) {
 		s.err = s.rec.fail(err)
 	}
+	s.over.Store(true)
 	s.settle()
 	s.rec.end()
 	return s.err

@@ -208,6 +208,10 @@ func (f field) isReal() bool { return f >= fieldData }
 
 // splitField splits a line, which is not empty, into its field and the value.
 func splitField(line []byte) (field, []byte) {
+	const usual = "data: "
+	if len(line) >= len(usual) && string(line[:len(usual)]) == usual {
+		return fieldData, line[len(usual):]
+	}
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	if len(value) > 0 && value[0] == ' ' {
 		value = value[1:]

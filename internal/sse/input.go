@@ -40,11 +40,16 @@ func (in *input) findLine() (end int, ok bool) {
 			in.advance(in.line)
 		}
 	}
+	if in.line < in.end && in.buf[in.line] == '\r' { // a blank line as a rule
+		return in.line, true
+	}
 	if in.lf = max(in.lf, in.line); in.lf < in.end && in.buf[in.lf] != '\n' {
 		in.lf = index(in.buf, in.lf, in.end, '\n')
 	}
-	end = index(in.buf, in.scan, in.lf, '\r')
-	in.scan = end
+	if in.scan < in.lf {
+		in.scan = index(in.buf, in.scan, in.lf, '\r')
+	}
+	end = in.scan
 	return end, end < in.end
 }
 
