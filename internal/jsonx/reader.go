@@ -190,11 +190,19 @@ func (r *Reader) NextKey() bool {
 		return r.anyKey()
 	}
 	end := i + 1
-	for ; end+8 <= len(data); end += 8 {
-		if hits := stopsASCII(binary.LittleEndian.Uint64(data[end:])); hits != 0 {
-			end += bits.TrailingZeros64(hits) >> 3
-			break
+	for end+16 <= len(data) { // most keys end within two words
+		words := data[end : end+16]
+		low, high := stopsASCII(binary.LittleEndian.Uint64(words)), stopsASCII(binary.LittleEndian.Uint64(words[8:]))
+		if low|high == 0 {
+			end += 16
+			continue
 		}
+		n := bits.TrailingZeros64(low)
+		if low == 0 {
+			n = 64 + bits.TrailingZeros64(high)
+		}
+		end += n >> 3
+		break
 	}
 	if end+1 >= len(data) || data[end] != '"' || data[end+1] != ':' {
 		return r.anyKey()
@@ -286,13 +294,13 @@ func (r *Reader) next(closing byte) bool {
 
 // Null consumes a null if it is next and reports whether it did.
 func (r *Reader) Null() bool {
-	if i := r.pos; i < len(r.data) && r.data[i] != 'n' && r.data[i] > ' ' {
+	if r.pos < len(r.data) && r.data[r.pos]-'!' < 'n'-'!' { // any other value, but for objects
 		return false
 	}
 	return r.null()
 }
 
-// null is Null where a null, space or the end is next.
+// null is Null for whatever is next.
 func (r *Reader) null() bool {
 	c, ok := r.peek()
 	return ok && c == 'n' && r.literal("null")
