@@ -72,18 +72,23 @@ func (m *textMap) count(text string) {
 // ascii returns how many ASCII characters the text begins with.
 func ascii(s string) int {
 	i := 0
-	for ; i+8 <= len(s); i += 8 { // as one word
-		b := s[i : i+8]
-		w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-		if w&0x8080808080808080 != 0 {
-			break
-		}
+	for i+8 <= len(s) && allASCII(s[i:i+8]) {
+		i += 8
+	}
+	if rest := len(s) - i; rest < 8 && len(s) >= 8 && allASCII(s[len(s)-8:]) {
+		return len(s)
 	}
 	for i < len(s) && s[i] < utf8.RuneSelf {
 		i++
 	}
 	return i
+}
+
+// allASCII reports whether eight bytes of text are ASCII. They are read as one word.
+func allASCII(b string) bool {
+	w := uint64(b[7])<<56 | uint64(b[6])<<48 | uint64(b[5])<<40 | uint64(b[4])<<32 |
+		uint64(b[3])<<24 | uint64(b[2])<<16 | uint64(b[1])<<8 | uint64(b[0])
+	return w&0x8080808080808080 == 0
 }
 
 // char returns the character at a byte of the content.

@@ -19,9 +19,10 @@ type reader struct {
 	call   call
 	events *sse.Decoder // nil after the end, with its buffer
 	queue  []*providers.ChatCompletionChunk
-	meta   bool  // the first chunk has carried the meta
-	last   head  // of the chunk that was given out last
-	err    error // the end, once the queue is empty
+	meta   bool    // the first chunk has carried the meta
+	counts counter // the decoder, once a chunk was given out, if it is one
+	last   head    // of the chunk that was given out last, for counts
+	err    error   // the end, once the queue is empty
 	closed atomic.Bool
 }
 
@@ -46,13 +47,16 @@ func (r *reader) Recv() (*providers.ChatCompletionChunk, error) {
 	chunk := r.queue[0]
 	r.queue = r.queue[1:]
 	chunk.Provider = r.call.in.site.Name()
-	r.last = head{chunk.ID, chunk.Model, chunk.Created}
 	if !r.meta {
 		r.meta = true
 		chunk.Meta = &providers.Meta{Warnings: r.call.warnings()}
 		if d, ok := r.call.decoder.(counter); ok {
+			r.counts = d
 			chunk.PromptUsage = d.counted()
 		}
+	}
+	if r.counts != nil {
+		r.last = head{chunk.ID, chunk.Model, chunk.Created}
 	}
 	return chunk, nil
 }
@@ -99,11 +103,10 @@ func (r *reader) fill() {
 // settle adds what was counted so far to an answer that failed within, since it was
 // billed: as a last chunk, as at the end of one that did not.
 func (r *reader) settle() {
-	d, ok := r.call.decoder.(counter)
-	if !ok || !r.meta || errors.Is(r.err, io.EOF) || r.closed.Load() {
+	if r.counts == nil || errors.Is(r.err, io.EOF) || r.closed.Load() {
 		return
 	}
-	if used := d.counted(); used != nil {
+	if used := r.counts.counted(); used != nil {
 		last := providers.ChatCompletionChunk{ID: r.last.id, Created: r.last.created, Model: r.last.model, Usage: used}
 		r.queue = append(r.queue, &last)
 	}

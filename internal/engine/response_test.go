@@ -203,6 +203,7 @@ func TestAudioOfThoughtsStaysApart(t *testing.T) {
 func TestCharactersOfBytes(t *testing.T) {
 	for _, texts := range [][]string{
 		{""}, {"plain"}, {"é"}, {"Köln", " am Rhein"}, {"日本", "語 text 日", "本"}, {"😀a😀", "é😀"}, {"ab", "", "cdé"},
+		{"twelve signs", "eighteen signs, aé"}, {"eight on", "sixteen signs, éé", "日 behind one word"},
 	} {
 		var m textMap
 		all := strings.Join(texts, "")

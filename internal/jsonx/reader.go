@@ -189,8 +189,12 @@ func (r *Reader) NextKey() bool {
 	if i >= len(data) || data[i] != '"' {
 		return r.anyKey()
 	}
-	end := i + 1
-	for end+16 <= len(data) { // most keys end within two words
+	end, wide := i+1, false
+	for { // most keys end within two words
+		if end+16 > len(data) {
+			end, wide = scanPlain(data, end)
+			break
+		}
 		words := data[end : end+16]
 		low, high := stopsASCII(binary.LittleEndian.Uint64(words)), stopsASCII(binary.LittleEndian.Uint64(words[8:]))
 		if low|high == 0 {
@@ -204,7 +208,7 @@ func (r *Reader) NextKey() bool {
 		end += n >> 3
 		break
 	}
-	if end+1 >= len(data) || data[end] != '"' || data[end+1] != ':' {
+	if end+1 >= len(data) || wide || data[end] != '"' || data[end+1] != ':' {
 		return r.anyKey()
 	}
 	r.start, r.key = i, data[i+1:end:end]

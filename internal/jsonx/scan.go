@@ -21,7 +21,8 @@ func stops(w uint64) uint64 {
 	return ((low-lowBits*'!')&^low | (slash-lowBits)&^slash) & highBits
 }
 
-// stopsASCII is stops with bytes beyond ASCII marked, too.
+// stopsASCII is stops with bytes beyond ASCII marked, too. As there, only what is above
+// a true hit can be marked by mistake.
 func stopsASCII(w uint64) uint64 {
 	return (w | (w ^ (lowBits * 2) - lowBits*'!') | (w ^ (lowBits * '\\') - lowBits)) & highBits
 }

@@ -53,7 +53,10 @@ func (r *Reader) Bytes() []byte {
 // Intern reads a string like String, but returns prev when the value equals
 // it: for members that repeat in each chunk of a stream.
 func (r *Reader) Intern(prev string) string {
-	b := r.Bytes()
+	b, ok := r.plain()
+	if !ok {
+		b = r.Bytes()
+	}
 	if string(b) == prev {
 		return prev
 	}

@@ -120,6 +120,10 @@ func (d *Decoder) readLine(end int) (Event, bool) {
 		d.addStray(from, end)
 	case fieldData:
 		d.extend(&d.data, end-len(value), end)
+		if d.atBlank() && !d.tooLong(0) { // as a rule
+			d.advance(d.line)
+			return d.takeData(), true
+		}
 	case fieldEvent:
 		d.name = append(d.name[:0], value...)
 	}

@@ -34,13 +34,7 @@ type input struct {
 // Both kinds of line breaks are remembered as far as they are known, so each
 // byte is searched once for each of them.
 func (in *input) findLine() (end int, ok bool) {
-	if in.afterCR && in.line < in.end {
-		in.afterCR = false
-		if in.buf[in.line] == '\n' {
-			in.advance(in.line)
-		}
-	}
-	if in.line < in.end && in.buf[in.line] == '\r' { // a blank line as a rule
+	if in.atBlank() {
 		return in.line, true
 	}
 	if in.lf = max(in.lf, in.line); in.lf < in.end && in.buf[in.lf] != '\n' {
@@ -51,6 +45,17 @@ func (in *input) findLine() (end int, ok bool) {
 	}
 	end = in.scan
 	return end, end < in.end
+}
+
+// atBlank reports whether the current line is known to be blank.
+func (in *input) atBlank() bool {
+	if in.line < in.end && in.afterCR {
+		in.afterCR = false
+		if in.buf[in.line] == '\n' {
+			in.advance(in.line)
+		}
+	}
+	return in.line < in.end && (in.buf[in.line] == '\n' || in.buf[in.line] == '\r')
 }
 
 // advance makes the line after the line break at end the current one.
