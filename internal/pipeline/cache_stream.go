@@ -107,8 +107,9 @@ func stream(ctx context.Context, p *place, f *inflight.Flight[flightKey, *result
 	if res.came(p); err != nil {
 		return res, err
 	}
-	defer func() { _ = o.reader.Close() }()
-	stop := context.AfterFunc(ctx, func() { _ = o.reader.Close() }) // nobody is left
+	end := sync.OnceFunc(func() { _ = o.reader.Close() })
+	defer end()
+	stop := context.AfterFunc(ctx, end) // nobody is left
 	defer stop()
 	return res, p.pump(f, res, &o, begin)
 }
