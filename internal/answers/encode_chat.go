@@ -192,7 +192,10 @@ func (r *reader) content() providers.Content {
 	case formText:
 		return providers.TextContent(r.str())
 	case formParts:
-		return providers.PartsContent(r.parts(nil)...)
+		if parts := r.parts(nil); len(parts) > 0 { // none are written as text
+			return providers.PartsContent(parts...)
+		}
+		r.fail()
 	default:
 		r.fail()
 	}
