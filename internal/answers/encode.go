@@ -208,7 +208,8 @@ func (r *reader) setInt(n *int64) {
 }
 
 func (r *reader) setStr(s *string) {
-	at, n := r.at, uint64(0)
+	var n uint64
+	at := r.at
 	if at < len(r.s) && r.s[at] < 0x80 {
 		n = uint64(r.s[at])
 		at++
